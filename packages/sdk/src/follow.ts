@@ -30,7 +30,7 @@ const heldBack = 1_000
  * page's cursor together with its rows, or after them; it is where to begin after a restart.
  *
  * It ends with its signal, whose reason is thrown, or when the caller leaves the loop. No answer, 408, 429 and 5xx are waited out,
- * for as long as it takes. Everything else is thrown as a DeskwireError, as no repetition would mend it: a key that is revoked, or
+ * for as long as it takes. Everything else is thrown as a DeskwireError, as no repetition would fix it: a key that is revoked, or
  * `cursor_too_old` (410) after a restore, when a new copy is to be begun.
  */
 export async function* followPages<T extends Row, C = Checkpoint>(

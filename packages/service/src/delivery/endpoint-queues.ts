@@ -126,7 +126,7 @@ export function createEndpointQueues(
     },
 
     sweep: (now, longestLease) => sweepQueues(database.together, now, longestLease),
-    wakeAfterClockSetBack: (now, place) => wakeAfterClockSetBack(database.together, now, place),
+    wakeAfterClockSetBack: (now, position) => wakeAfterClockSetBack(database.together, now, position),
   }
 }
 

@@ -14,7 +14,7 @@ import { Countdown, sayMilliseconds, Time } from '../../design/time.tsx'
 import { say, sayProblem } from '../../design/toasts.tsx'
 import { useCaller } from '../../session/caller.tsx'
 import { endpointsQuery, useEndpoints } from '../endpoints/endpoint-list.ts'
-import { hasten } from '../endpoints/recover.tsx'
+import { retryNow } from '../endpoints/recover.tsx'
 import { prefill } from '../signature-tester/prefilled.ts'
 import css from './delivery.module.css'
 import { DeliveryStatus } from './delivery-status.tsx'
@@ -105,8 +105,8 @@ function Known({ path }: { readonly path: { readonly id: string; readonly delive
     onError: (error) => sayProblem('Could not resend the delivery', error),
   })
 
-  const hastening = useMutation({
-    mutationFn: () => hasten(path.id),
+  const retrying = useMutation({
+    mutationFn: () => retryNow(path.id),
     onSuccess: (count) => {
       say(
         count === 1
@@ -143,7 +143,7 @@ function Known({ path }: { readonly path: { readonly id: string; readonly delive
       actions={
         <>
           {may('webhooks:write') && shown.status === 'pending' && shown.attemptCount > 0 && (
-            <Button isBusy={hastening.isPending} onClick={() => hastening.mutate()}>
+            <Button isBusy={retrying.isPending} onClick={() => retrying.mutate()}>
               Retry pending deliveries
             </Button>
           )}

@@ -53,7 +53,7 @@ function RecoverForm({ close, endpoint }: { readonly close: () => void; readonly
       return
     }
     try {
-      const hastened = await hasten(endpoint.id)
+      const hastened = await retryNow(endpoint.id)
       const { id } = await answerOf(
         api().webhooks.recover(
           endpoint.id,
@@ -98,7 +98,7 @@ function lately({ createdAt }: Webhook): string {
 }
 
 /** Retries pending deliveries now; resolves with their number. */
-export async function hasten(id: string): Promise<number> {
+export async function retryNow(id: string): Promise<number> {
   for (let sum = 0; ; ) {
     const { hastened, hasMore } = await answerOf(api().webhooks.retryNow(id))
     sum += hastened
