@@ -24,7 +24,7 @@ export interface NotedSelection extends Selection {
   readonly keyCheck?: string
 }
 
-interface ChosenRow {
+export interface ChosenRow {
   readonly text: string
   readonly members: Members
 }

@@ -3,7 +3,7 @@ import type { FieldError } from '../../kernel/errors.ts'
 import { defineField } from '../../kernel/fields/field.ts'
 import { storableText } from '../../kernel/fields/fields.ts'
 
-interface Author<T> {
+export interface Author<T> {
   readonly type: T
   /** Of a teammate only. */
   readonly id?: string
