@@ -33,18 +33,19 @@ export async function lockRow(
   return { release, [Symbol.asyncDispose]: release }
 }
 
-/** Waits until this many connections to the database wait for a lock. */
+/** Waits until this many connections to the database wait for a lock, which most do for a quarter of a second at most. */
 export async function waitingBackends(database: TestDatabase, count: number): Promise<void> {
   const client = new Client(database.connection)
   await client.connect()
   try {
-    await eventually(`${count} waiting backends`, async () => {
+    const isWaiting = async () => {
       const { rows } = await client.query<{ waiting: number }>(
         `select count(*)::int as waiting from pg_stat_activity a
            where a.datname = current_database() and a.wait_event_type = 'Lock'`,
       )
       return rows[0]!.waiting >= count
-    })
+    }
+    await eventually(`${count} waiting backends`, isWaiting, { isBrief: true })
   } finally {
     await client.end()
   }
@@ -52,5 +53,5 @@ export async function waitingBackends(database: TestDatabase, count: number): Pr
 
 /** Waits until this many changes of a service wait for clocks, in it or in the database. */
 export function waitingChanges({ app }: { readonly app: App }, count: number): Promise<unknown> {
-  return eventually(`${count} waiting changes`, () => app.pending() >= count)
+  return eventually(`${count} waiting changes`, () => app.pending() >= count, { isBrief: true })
 }
