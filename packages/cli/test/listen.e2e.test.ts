@@ -218,7 +218,8 @@ describe('--forward-to', () => {
     expect(records(listening)[3]).toMatchObject({
       eventType: 'customer.created',
       verified: true,
-      forwarded: { url, error: 'ECONNREFUSED' },
+      // Its port may be another's by then.
+      forwarded: { url, error: expect.any(String) },
     })
     const log = async () => (await client().webhooks.deliveries(anew.webhookId).page()).data
     await eventually('the service is told', async () => (await log())[0]?.responseStatus === 502)

@@ -32,7 +32,11 @@ test('every rule holds while the organization goes to and fro', async () => {
   moving.catch(() => {})
   try {
     const findings = await tryRules(createDesk(`${address}/v1`, token), () => {})
-    expect(findings.filter(({ holds }) => !holds)).toEqual([])
+    const failures = JSON.stringify(several.logged.filter(({ err }) => err !== undefined))
+    expect(
+      findings.filter(({ holds }) => !holds),
+      failures,
+    ).toEqual([])
     expect(findings).toHaveLength(rules.length)
   } finally {
     done = true
