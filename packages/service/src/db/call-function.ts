@@ -15,10 +15,17 @@ export async function unlessBusy<A>(call: Promise<A>): Promise<A | 'busy'> {
 /** Names the organization for sharding layers (decision 65). Once the organization is gone there is no row, and so no call. */
 export const fromOrganization = 'from organizations o where o.organization_id = $1'
 
-/** The value that the call returned. @throws Error when the organization is gone. */
+/** The database has no row of the organization: it was deleted, or dropped here after a move. Nothing was done. */
+export class OrganizationGone extends Error {
+  constructor(organizationId: unknown) {
+    super(`there is no organization ${organizationId} any more`)
+  }
+}
+
+/** The value that the call returned. @throws OrganizationGone */
 export function answerOf<A>(rows: readonly { readonly answer: A }[], organizationId: unknown): A {
   const [row] = rows
-  if (row === undefined) throw new Error(`there is no organization ${organizationId} any more`)
+  if (row === undefined) throw new OrganizationGone(organizationId)
   return row.answer
 }
 

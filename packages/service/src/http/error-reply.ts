@@ -108,7 +108,7 @@ const shardUnavailable = problem(
 
 const beingMoved = problem(
   'unavailable',
-  'The organization is being moved to another database; nothing was changed. Send the request again.',
+  'The organization is being moved to another database, or deleted; nothing was changed. Send the request again.',
 )
 
 /** Log lines for databases that refuse to commit for this process. */

@@ -1,4 +1,5 @@
 /** How a database refuses statements for an organization that it does not serve (decision 65). Nothing was changed. */
+import { OrganizationGone } from '../db/call-function.ts'
 
 /** PostgreSQL's error code of the refusal. */
 export const notServedCode = 'DW003'
@@ -23,6 +24,8 @@ export class OrganizationNotServed extends Error {
 }
 
 export function notServedStateOf(error: unknown): NotServed | null {
+  // One whose rows were dropped after a move has moved. One that was deleted is not found by its token next time.
+  if (error instanceof OrganizationGone) return 'moved'
   if (error instanceof OrganizationNotServed) return error.state
   const { code, detail } = (error ?? {}) as { readonly code?: unknown; readonly detail?: unknown }
   return code === notServedCode ? (detail as NotServed) : null
