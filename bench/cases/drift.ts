@@ -96,9 +96,8 @@ async function touch(sql: Client, count: number): Promise<string[]> {
   await sql.query(`delete from deskwire.customers ${ids}`, [of(3)])
   const invented = await sql.query<{ id: string }>(
     `insert into deskwire.customers
-       select i.* from deskwire.customers c
-         cross join jsonb_populate_record(c, jsonb_build_object('id', overlay(c.id::text placing 'ffff' from 33))) i ${ids.replace('id', 'c.id')}
-       returning id`,
+       select (jsonb_populate_record(c, jsonb_build_object('id', overlay(id::text placing 'ffff' from 33)))).*
+         from deskwire.customers c ${ids} returning id`,
     [of(4)],
   )
   return [...[0, 1, 2, 3].flatMap(of), ...invented.rows.map(({ id }) => id)]

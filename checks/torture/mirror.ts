@@ -28,13 +28,13 @@ for (const store of chosen) {
   if (!isClean(report)) process.exitCode = 1
 }
 
-function isClean({ differences, mended, isExact }: MirrorTortureReport): boolean {
-  return differences.length === 0 && mended === 0 && isExact
+function isClean({ differences, repaired, isExact }: MirrorTortureReport): boolean {
+  return differences.length === 0 && repaired === 0 && isExact
 }
 
 function lineOf(report: MirrorTortureReport): string {
-  const { store, changes, rows, kills, mended, differences, isExact } = report
+  const { store, changes, rows, kills, repaired, differences, isExact } = report
   const number = (value: number) => value.toLocaleString('en')
   const verdict = isExact ? 'exact' : 'not exact'
-  return `${store}: ${number(changes)} changes acknowledged, ${number(rows)} rows in the end; kill -9 of the mirror ${kills.mirror} times, of a service ${kills.service}, of the service's database ${kills.database}, of the store's server ${kills.store}; by hand ${differences.length} differences, by verify ${verdict}, ${mended} repairs on the way`
+  return `${store}: ${number(changes)} changes acknowledged, ${number(rows)} rows in the end; kill -9 of the mirror ${kills.mirror} times, of a service ${kills.service}, of the service's database ${kills.database}, of the store's server ${kills.store}; by hand ${differences.length} differences, by verify ${verdict}, ${repaired} repairs on the way`
 }

@@ -30,7 +30,7 @@ export interface MirrorTortureReport {
   readonly rows: number
   readonly kills: Readonly<Record<'mirror' | 'service' | 'database' | 'store', number>>
   /** How often a mirror found its copy wrong. */
-  readonly mended: number
+  readonly repaired: number
   readonly differences: readonly string[]
   readonly isExact: boolean
 }
@@ -67,7 +67,7 @@ export async function runMirrorTorture(options: {
   const client = { baseUrl: `http://127.0.0.1:${front.port}/v1`, apiKey: installation.organization.token }
 
   const kills = { mirror: 0, service: 0, database: 0, store: 0 }
-  let mended = 0
+  let repaired = 0
   const isOver = () => performance.now() - since > seconds * 1_000
   const since = performance.now()
   const again = async (what: keyof typeof kills, kill: () => Promise<boolean>) => {
@@ -85,7 +85,7 @@ export async function runMirrorTorture(options: {
       execArgv: ['--disable-warning=ExperimentalWarning'],
     })
     child.on('message', ({ trouble }: MirrorSays) => {
-      if (trouble === 'repaired') mended++
+      if (trouble === 'repaired') repaired++
     })
     child.send({ ...client, place: target.address } satisfies MirrorOrder)
     return child
@@ -133,7 +133,7 @@ export async function runMirrorTorture(options: {
     client: createClient(client),
     store: storeAt(target.address),
     onTrouble: ({ type }) => {
-      if (type === 'repaired') mended++
+      if (type === 'repaired') repaired++
     },
   })
   await last.catchUp()
@@ -148,7 +148,7 @@ export async function runMirrorTorture(options: {
     changes: asks.acknowledged,
     rows: Object.values(rows).reduce((sum, count) => sum + count, 0),
     kills,
-    mended,
+    repaired,
     differences,
     isExact: exact,
   }
