@@ -87,10 +87,7 @@ export function testEngine(
     },
     {
       ...(options.workerId === undefined ? {} : { workerId: options.workerId }),
-      tuning: {
-        ...deliveryTuning,
-        concurrency: { ...deliveryTuning.concurrency, ...options.concurrency },
-      },
+      concurrency: { ...deliveryTuning.concurrency, ...options.concurrency },
     },
   )
   return {

@@ -17,8 +17,10 @@ import {
   type EndpointKey,
   keyOf,
 } from './model.ts'
-import type { DisableTuning } from './tuning.ts'
+import { deliveryTuning } from './tuning.ts'
 import { hasFailedTooLong, warningStage } from './verdict.ts'
+
+const { rememberedWarnings, warnAt, busyPause } = deliveryTuning.disabling
 
 interface Finding {
   readonly endpoint: EndpointKey
@@ -33,22 +35,7 @@ interface Request {
   waiting: PromiseWithResolvers<boolean>
 }
 
-export interface DisablePolicy {
-  /**
-   * Applies completed results to their endpoint: disables it if they say so and returns the reason, else null; logs a warning before it
-   * would be disabled. Pending deliveries are left to the next drain, as some may be under way. Times in milliseconds since the Unix epoch;
-   * `failingSince` is null while the endpoint does not fail.
-   */
-  apply(
-    endpoint: EndpointKey,
-    results: readonly AttemptResult[],
-    failingSince: number | null,
-    now: number,
-  ): Promise<string | null>
-  /** Whether this call disabled the endpoint. If the clock row is busy, it is tried again, and `onDisabled` is called. */
-  disable(finding: Finding): Promise<boolean>
-  stop(): void
-}
+export type DisablePolicy = ReturnType<typeof createDisablePolicy>
 
 export function createDisablePolicy(services: {
   readonly queues: Pick<EndpointQueues, 'disable'>
@@ -58,18 +45,22 @@ export function createDisablePolicy(services: {
   readonly observer: DeliveryObserver
   /** Runs one call at a time of those that take an organization's clock row. */
   readonly exclusiveTasks: KeyedQueue
-  readonly tuning: DisableTuning
   readonly onDisabled: () => void
-}): DisablePolicy {
-  const { queues, clock, schedule, log, observer, exclusiveTasks, tuning, onDisabled } = services
+}) {
+  const { queues, clock, schedule, log, observer, exclusiveTasks, onDisabled } = services
   const stopped = new AbortController()
   /** By organization, then by endpoint and reason. While an organization has requests, its `work` runs. */
   const requests = new Map<string, Map<string, Request>>()
   /** By endpoint: since when it fails, and the stage that was logged. */
-  const warned = new LruMap<string, string>(tuning.rememberedWarnings)
+  const warned = new LruMap<string, string>(rememberedWarnings)
 
   return { apply, disable, stop: () => stopped.abort() }
 
+  /**
+   * Applies completed results to their endpoint: disables it if they say so and returns the reason, else null; logs a warning before it
+   * would be disabled. Pending deliveries are left to the next drain, as some may be under way. Times in milliseconds since the Unix epoch;
+   * `failingSince` is null while the endpoint does not fail.
+   */
   async function apply(
     endpoint: EndpointKey,
     results: readonly AttemptResult[],
@@ -92,7 +83,7 @@ export function createDisablePolicy(services: {
   /** Logs once for each stage of a period of failure. */
   function warn(endpoint: EndpointKey, failingSince: number | null, now: number): void {
     const { disableAfter } = schedule
-    const stage = warningStage(failingSince, now, disableAfter, tuning.warnAt)
+    const stage = warningStage(failingSince, now, disableAfter, warnAt)
     if (stage === null || failingSince === null) return
     const key = keyOf(endpoint)
     const said = `${failingSince} ${stage}`
@@ -106,6 +97,7 @@ export function createDisablePolicy(services: {
     log.warn({ organizationId, webhookId, ...times }, 'an endpoint keeps failing and is about to be disabled')
   }
 
+  /** Whether this call disabled the endpoint. If the clock row is busy, it is tried again, and `onDisabled` is called. */
   function disable(finding: Finding): Promise<boolean> {
     const { organizationId, webhookId } = finding.endpoint
     const idle = !requests.has(organizationId)
@@ -127,7 +119,7 @@ export function createDisablePolicy(services: {
           other.waiting.resolve(false)
           other.waiting = Promise.withResolvers()
         }
-        await delay(tuning.busyPause, undefined, { signal: stopped.signal }).catch(() => {})
+        await delay(busyPause, undefined, { signal: stopped.signal }).catch(() => {})
         outcome = await attempt(organizationId, request)
       }
       queue.delete(key)

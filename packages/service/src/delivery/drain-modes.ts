@@ -1,27 +1,15 @@
 /**
- * The modes of a drain and its transitions, pure; `drain.ts` carries them out.
+ * The modes of a drain and its transitions, pure; `drain.ts` carries them out, ARCHITECTURE.md draws them.
  * - `claiming`: a statement takes or keeps the lease and returns due deliveries. Attempts under way go on.
  * - `sending`: attempts run. The drain looks for more by itself; commits wake it too until its first full claim or completion, if it is healthy.
  * - `completing`: a statement writes results and says whether more is due.
  * - `listening`: attempts hang and nothing else is left to begin. Commits wake the worker for this endpoint.
  * - `releasing`: nothing is due or nothing may begin; a statement writes the last results and releases the lease.
  * - `lost`: another worker may have the lease. The drain only waits for its attempts, as no other drain may send to the endpoint meanwhile.
- *
- * ```
- *                    ┌──────────────── more is due ───────────────┐
- *                    ▼                                            │
- *   (begins) ──▶ claiming ──────▶ sending ◀──────────────┐        │
- *                    │             │ │ │                 │        │
- *                    │             │ │ └─ results ─▶ completing ──┼─ idle ─▶ listening
- *                    │             │ │                   ▲        │          │ │ │
- *                    │             │ └── more is due ────┼────────┴──────────┘ │ │
- *                    │             │                     └───── results ───────┘ │
- *                    │             └─ nothing is left ─▶ releasing ◀─────────────┘
- *                    │                                       │
- *                    └─ another's ─▶ lost ──────────▶ ended ◀┘      (any but lost and ended ─ unexpected error ─▶ lost)
- * ```
  */
-import type { DrainTuning } from './tuning.ts'
+import { deliveryTuning } from './tuning.ts'
+
+const { completeAt, completeAfter, quietTicks, refillBelow } = deliveryTuning.drain
 
 export const drainModes = [
   'claiming',
@@ -74,14 +62,11 @@ export interface DrainSituation {
 }
 
 /** The next mode; null while the drain waits for an attempt, a tick or a commit. */
-export function nextMode(
-  situation: DrainSituation,
-  tuning: DrainTuning,
-): 'claiming' | 'completing' | 'releasing' | null {
+export function nextMode(situation: DrainSituation): 'claiming' | 'completing' | 'releasing' | null {
   const { underWay, waiting, isOverdue } = situation
   if (isOverdue) return 'releasing'
-  if (mustComplete(situation, tuning)) return 'completing'
-  if (mustClaim(situation, tuning)) return 'claiming'
+  if (mustComplete(situation)) return 'completing'
+  if (mustClaim(situation)) return 'claiming'
   return underWay === 0 && waiting === 0 ? 'releasing' : null
 }
 
@@ -90,19 +75,17 @@ export function isIdle({ hasMore, mayClaim, waiting, mayStart }: DrainSituation)
   return !hasMore && mayClaim && waiting === 0 && mayStart
 }
 
-function mustComplete(situation: DrainSituation, tuning: DrainTuning): boolean {
-  const { results, resultsAge, underWay, mode, quietTicks, stops, isPaced } = situation
-  if (results >= tuning.completeAt) return true
+function mustComplete(situation: DrainSituation): boolean {
+  const { results, resultsAge, underWay, mode, stops, isPaced } = situation
+  if (results >= completeAt) return true
   // Written with the release, or with the next results.
   if (underWay === 0 && !isPaced) return false
-  if (results > 0 && (resultsAge >= tuning.completeAfter || resultsAge < 0)) return true
-  return mode !== 'listening' && quietTicks >= tuning.quietTicks && !stops && isIdle(situation)
+  if (results > 0 && (resultsAge >= completeAfter || resultsAge < 0)) return true
+  return mode !== 'listening' && situation.quietTicks >= quietTicks && !stops && isIdle(situation)
 }
 
-function mustClaim(
-  { stops, hasMore, mayClaim, mayStart, waiting, hasBacklog }: DrainSituation,
-  { refillBelow }: DrainTuning,
-): boolean {
+function mustClaim(situation: DrainSituation): boolean {
+  const { stops, hasMore, mayClaim, mayStart, waiting, hasBacklog } = situation
   if (stops || !hasMore || !mayClaim || !mayStart) return false
   return waiting < (hasBacklog ? refillBelow : 1)
 }

@@ -16,15 +16,17 @@ import type {
   EndpointKey,
 } from './model.ts'
 import type { Sign } from './signer.ts'
-import type { DeliveryTuning } from './tuning.ts'
+import { deliveryTuning } from './tuning.ts'
 import { foldHealth, noChange, type ToSend, toSendOf } from './verdict.ts'
+
+const { claimSize, claimSizeOfBacklog, claimSizeWhenFull, freshFor } = deliveryTuning.drain
+const { sentAlone } = deliveryTuning.leases
 
 export interface DrainServices extends AttemptServices {
   readonly queues: EndpointQueues
   readonly signerOf: (claim: Claim) => Sign
   readonly log: Pick<FastifyBaseLogger, 'warn' | 'error'>
   readonly observer: DeliveryObserver
-  readonly tuning: DeliveryTuning
 }
 
 export interface WorkerServices {
@@ -128,10 +130,9 @@ export class Drain {
   }
 
   async #claim(): Promise<void> {
-    const { queues, clock, tuning } = this.#services
+    const { queues, clock } = this.#services
     const { limiter, workerId, leaseLasts } = this.#worker
     const { priority } = this.#limiter
-    const { claimSize, claimSizeOfBacklog, claimSizeWhenFull } = tuning.drain
     let limit = 0
     const options = () => {
       const now = clock.now()
@@ -164,7 +165,7 @@ export class Drain {
 
   /** Takes the deliveries that are to be sent now; false when the lease was lost. */
   async #accept(claim: Claim): Promise<boolean> {
-    const { queues, clock, log, tuning } = this.#services
+    const { queues, clock, log } = this.#services
     this.#isSuspended = claim.endpoint.suspended
     if (this.#isSuspended) {
       this.#claimed = { claim, sign: this.#claimed?.sign ?? null }
@@ -190,7 +191,7 @@ export class Drain {
       }
       await queues.failPending(this.#endpoint, this.#disabled, clock.now())
     }
-    if (claim.aloneLeft === tuning.leases.sentAlone)
+    if (claim.aloneLeft === sentAlone)
       log.warn(
         { ...this.#endpoint, reason: 'lost_leases' },
         "three leases of an endpoint's queue were lost in a row; its deliveries are sent one at a time for a while",
@@ -231,7 +232,7 @@ export class Drain {
 
   async #send(mode: 'sending' | 'listening'): Promise<void> {
     this.#start()
-    const next = nextMode(this.#situation(mode), this.#services.tuning.drain)
+    const next = nextMode(this.#situation(mode))
     if (next === null) await this.#something()
     else this.#move(next)
   }
@@ -293,7 +294,7 @@ export class Drain {
     const deliveries = this.#deliveries
     if (deliveries.waiting === 0) return
     const age = this.#services.clock.now() - deliveries.claimedAt
-    const isFresh = age >= 0 && age < this.#services.tuning.drain.freshFor
+    const isFresh = age >= 0 && age < freshFor
     if (!this.#begins || this.#limiter.handshakeFailed || !isFresh) {
       this.#leaveWaiting()
       return
@@ -379,7 +380,7 @@ export class Drain {
     const mode = this.#mode
     if (mode === 'lost' && this.#limiter.underWay === 0) this.#notify()
     if (mode !== 'sending' && mode !== 'listening') return
-    if (nextMode(this.#situation(mode), this.#services.tuning.drain) !== null) this.#notify()
+    if (nextMode(this.#situation(mode)) !== null) this.#notify()
   }
 
   #notify(): void {

@@ -11,7 +11,10 @@ import { Drain, type DrainEnd, type DrainServices, Shutdown, type WorkerServices
 import type { EndpointQueues } from './endpoint-queues.ts'
 import { type Claim, type DueQueue, keyOf, type Priority, priorities } from './model.ts'
 import { createSweeper } from './sweep.ts'
-import { type DeliveryTuning, deliveryTuning, leaseOf } from './tuning.ts'
+import { type ConcurrencyTuning, deliveryTuning, leaseOf } from './tuning.ts'
+
+const { foundAtOnce, searchesApart, pollEvery, apart, attemptsMayTake, completingMayTake } =
+  deliveryTuning.engine
 
 export interface Engine {
   /** Searches at once, or at that time (milliseconds since the Unix epoch) if this worker's clock is behind the writer's. */
@@ -31,7 +34,7 @@ interface RunningDrain {
 }
 
 export function createEngine(
-  services: Omit<DrainServices, 'tuning'>,
+  services: DrainServices,
   options: {
     /** The owner of the leases; a supervisor releases them by it when the worker dies. */
     readonly workerId?: string
@@ -40,7 +43,7 @@ export function createEngine(
     /** Runs one call at a time of those that take an organization's clock row. */
     readonly exclusiveTasks?: KeyedQueue
     readonly limiter?: ConcurrencyLimiter
-    readonly tuning?: DeliveryTuning
+    readonly concurrency?: ConcurrencyTuning
   } = {},
 ): Engine {
   const { queues, clock, log } = services
@@ -48,23 +51,20 @@ export function createEngine(
     workerId = randomUUID(),
     otherQueues = queues,
     exclusiveTasks = createKeyedQueue(),
-    tuning = deliveryTuning,
-    limiter = new ConcurrencyLimiter(tuning.concurrency),
+    concurrency = deliveryTuning.concurrency,
+    limiter = new ConcurrencyLimiter(concurrency),
   } = options
-  const { foundAtOnce, searchesApart, pollEvery, apart, attemptsMayTake, completingMayTake } = tuning.engine
   const stopWithin = attemptsMayTake + completingMayTake
-  const drainServices: DrainServices = { ...services, tuning }
   const shutdown = new Shutdown()
   const disablePolicy = createDisablePolicy({
     ...services,
     queues: otherQueues,
     exclusiveTasks,
-    tuning: tuning.disabling,
     onDisabled: wakeUnlessDraining,
   })
   /** By attempts a second: the endpoints that ask for as many share one, each under its own name. */
   const rates = new Map<number, RateLimiter>()
-  const leaseLasts = leaseOf(services.schedule, tuning.leases)
+  const leaseLasts = leaseOf(services.schedule)
   const workerServices: WorkerServices = { workerId, leaseLasts, limiter, disablePolicy, shutdown, limitsOf }
   const running = new Map<string, RunningDrain>()
   const searching = periodic({
@@ -77,7 +77,7 @@ export function createEngine(
     onFailure: (error) =>
       log.warn({ err: loggable(error) }, 'could not search for due deliveries; trying again'),
   })
-  const { tickEvery } = tuning.concurrency
+  const { tickEvery } = concurrency
   const ticking = periodic({
     every: tickEvery,
     stopWithin: 0,
@@ -86,7 +86,7 @@ export function createEngine(
     },
     onFailure: (error) => log.warn({ err: loggable(error) }, 'drains could not be looked after'),
   })
-  const sweeper = createSweeper(drainServices, { stopWithin, onDeliveries: wakeUnlessDraining })
+  const sweeper = createSweeper(services, { stopWithin, onDeliveries: wakeUnlessDraining })
   /** Queues may be waiting for permits. */
   let behind = false
   /** `runDue` drives the engine. */
@@ -183,7 +183,7 @@ export function createEngine(
     const own = shutdown.isRequested ? null : limiter.open(queue.priority)
     if (own === null) return null
     const servedBy = queue.priority === 'healthy' ? queues : otherQueues
-    const drain = new Drain({ ...drainServices, queues: servedBy }, workerServices, queue, own)
+    const drain = new Drain({ ...services, queues: servedBy }, workerServices, queue, own)
     const ended = drain
       .run()
       .catch((error: Error) => {

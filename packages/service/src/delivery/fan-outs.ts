@@ -10,17 +10,17 @@ import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 import { joinEndpoint } from '../webhooks/table/endpoints.ts'
 import { conditionsHold, insertDeliveries } from './new-deliveries.ts'
 import { suspendedOrganizations } from './sweep.ts'
-import { deliveryTuning, type FanOutTuning } from './tuning.ts'
+import { deliveryTuning } from './tuning.ts'
+
+const { backlogAtMost, eventsAPiece, eventsOfOne, ...limits } = deliveryTuning.fanOuts
 
 export function createFanOuts(services: {
   readonly database: Database
   readonly clock: Clock
   readonly log: Pick<FastifyBaseLogger, 'warn'>
   readonly onDeliveries: () => void
-  readonly tuning?: FanOutTuning
 }): JobLoop {
   const { database, clock, log, onDeliveries } = services
-  const { backlogAtMost, eventsAPiece, eventsOfOne, ...limits } = services.tuning ?? deliveryTuning.fanOuts
   return jobLoop({
     ...limits,
     async findDue(limit, except) {

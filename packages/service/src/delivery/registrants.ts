@@ -12,7 +12,7 @@ import { disableEndpointsOfKey } from '../webhooks/table/endpoints.ts'
 import { wakeQueues } from './endpoint-queues.ts'
 import type { DeliveryObserver } from './model.ts'
 import { insertControl } from './new-deliveries.ts'
-import { deliveryTuning, type RegistrantTuning } from './tuning.ts'
+import { deliveryTuning } from './tuning.ts'
 
 /**
  * SQL that disables the endpoints of the key p_api_key_id, into v_webhook_ids, and makes their queues due. Under the clock row. Subscriptions
@@ -52,11 +52,10 @@ export function createRegistrants(services: {
   readonly wake: () => void
   /** Runs one call at a time of those that take an organization's clock row. */
   readonly exclusiveTasks?: KeyedQueue
-  readonly tuning?: RegistrantTuning
 }): JobLoop {
   const { pool, clock, log, observer, wake, exclusiveTasks = createKeyedQueue() } = services
   return jobLoop({
-    ...(services.tuning ?? deliveryTuning.registrants),
+    ...deliveryTuning.registrants,
     async findDue(limit, except) {
       const { rows } = await pool.query<{ organization_id: string; id: string }>({
         name: 'find_expired_keys',

@@ -6,9 +6,18 @@ import { loggable } from '../kernel/loggable.ts'
 import { periodic } from '../kernel/periodic.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 import type { DeliverySchedule, EndpointKey } from './model.ts'
-import { type DeliveryTuning, deliveryTuning, leaseOf } from './tuning.ts'
+import { deliveryTuning, leaseOf } from './tuning.ts'
 
-const { soon, recoveryWaits, queuesAtOnce, deliveriesAtOnce } = deliveryTuning.sweep
+const {
+  every,
+  soon,
+  clocksDiffer,
+  setBackBy,
+  suspiciousSweeps,
+  recoveryWaits,
+  queuesAtOnce,
+  deliveriesAtOnce,
+} = deliveryTuning.sweep
 
 /** Times in milliseconds since the Unix epoch. */
 export interface SweptQueues {
@@ -37,22 +46,15 @@ interface Sweeper {
 }
 
 export function createSweeper(
-  {
-    queues,
-    clock,
-    schedule,
-    log,
-    tuning,
-  }: {
+  services: {
     readonly queues: SweptQueues
     readonly clock: Clock
     readonly schedule: DeliverySchedule
     readonly log: Pick<FastifyBaseLogger, 'warn'>
-    readonly tuning: DeliveryTuning
   },
   options: { readonly stopWithin: number; readonly onDeliveries: () => void },
 ): Sweeper {
-  const { every, clocksDiffer, setBackBy, suspiciousSweeps } = tuning.sweep
+  const { queues, clock, schedule, log } = services
   /** The clock may have been set back before the first search. */
   let lastSearch = Number.POSITIVE_INFINITY
   /** Searches still to be made for what a clock left in the future. */
@@ -82,7 +84,7 @@ export function createSweeper(
   }
 
   async function sweepOnce(): Promise<void> {
-    const woken = await queues.sweep(clock.now(), leaseOf(schedule, tuning.leases) + clocksDiffer)
+    const woken = await queues.sweep(clock.now(), leaseOf(schedule) + clocksDiffer)
     if (woken > 0)
       log.warn({ queues: woken }, "due deliveries were found whose endpoint's queue did not say so")
     if (suspicions > 0) await search()

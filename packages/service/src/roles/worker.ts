@@ -354,7 +354,7 @@ export function createWorker(options: {
   const observe = telemetry === null ? undefined : observeStatements(telemetry)
   const database = sharedByOrganizations(pool, observe)
   const otherDatabase = sharedByOrganizations(otherPool, observe)
-  const drains: Omit<DrainServices, 'tuning'> = {
+  const drains: DrainServices = {
     queues: createEndpointQueues(database, tables, { traced, retention: settings.logRetention }),
     send: (request) => sender.send(request),
     signerOf: (claim) => signer(claim.endpoint, claim),

@@ -12,7 +12,7 @@ import { missedFunction } from '../delivery/missed.ts'
 import { attemptsOf, type DeliverySchedule } from '../delivery/model.ts'
 import { conditionsHold, insertDeliveries } from '../delivery/new-deliveries.ts'
 import { suspendedOrganizations } from '../delivery/sweep.ts'
-import { deliveryTuning, type ReportTuning } from '../delivery/tuning.ts'
+import { deliveryTuning } from '../delivery/tuning.ts'
 import { lockClock, recordEvent } from '../journal/sql-fragments.ts'
 import { type JobLoop, jobLoop } from '../kernel/job-loop.ts'
 import { createKeyedQueue, type KeyedQueue } from '../kernel/keyed-queue.ts'
@@ -28,6 +28,8 @@ import {
   stateToReport,
 } from './table/endpoints.ts'
 import { type WebhookRow, webhookRecord } from './webhook.ts'
+
+const { failingAgainAfter, disablingSoonAt, ...limits } = deliveryTuning.reports
 
 type State = 'failing' | 'disabling_soon' | 'disabled' | 'recovered'
 
@@ -79,11 +81,9 @@ export function createReports(services: {
   readonly onDeliveries: () => void
   /** Runs one call at a time of those that take an organization's clock row. */
   readonly exclusiveTasks?: KeyedQueue
-  readonly tuning?: ReportTuning
 }): JobLoop {
   const { database, clock, schedule, retention, log, onDeliveries } = services
   const { exclusiveTasks = createKeyedQueue() } = services
-  const { failingAgainAfter, disablingSoonAt, ...limits } = services.tuning ?? deliveryTuning.reports
   const { disableAfter } = schedule
   const timesAt = (now: number) =>
     [now - failingAgainAfter, now - disablingSoonAt * disableAfter].map(formatTimestamp)

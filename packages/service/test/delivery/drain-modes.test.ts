@@ -11,8 +11,6 @@ import {
 } from '../../src/delivery/drain-modes.ts'
 import { deliveryTuning } from '../../src/delivery/tuning.ts'
 
-const tuning = deliveryTuning.drain
-
 describe('the table of moves', () => {
   test.each(drainModes.flatMap((from) => drainModes.map((to) => [from, to] as const)))(
     'from %s to %s is made or refused as it says',
@@ -87,7 +85,7 @@ describe('a drain that sends', () => {
       'releasing',
     ],
   ])('%s', (_what, facts, expected) => {
-    expect(nextMode({ ...quiet, ...facts }, tuning)).toBe(expected)
+    expect(nextMode({ ...quiet, ...facts })).toBe(expected)
   })
 
   test('goes only where the table lets it, and never waits for nothing', () => {
@@ -108,7 +106,7 @@ describe('a drain that sends', () => {
     })
     fc.assert(
       fc.property(situation, (facts) => {
-        const next = nextMode(facts, tuning)
+        const next = nextMode(facts)
         if (next !== null) expect(drainMoves[facts.mode]).toContain(next)
         // What waits is begun, or left, before anybody asks.
         if (next === null) expect(facts.underWay + facts.waiting).toBeGreaterThan(0)

@@ -8,13 +8,15 @@ import { restartSchedule, wakeQueue } from '../../delivery/endpoint-queues.ts'
 import type { EndpointKey } from '../../delivery/model.ts'
 import { conditionsHold, insertDeliveries } from '../../delivery/new-deliveries.ts'
 import { suspendedOrganizations } from '../../delivery/sweep.ts'
-import { deliveryTuning, type RecoveryTuning } from '../../delivery/tuning.ts'
+import { deliveryTuning } from '../../delivery/tuning.ts'
 import { lockClock } from '../../journal/sql-fragments.ts'
 import { type JobLoop, type JobOutcome, jobLoop } from '../../kernel/job-loop.ts'
 import { createKeyedQueue, type KeyedQueue } from '../../kernel/keyed-queue.ts'
 import { loggable } from '../../kernel/loggable.ts'
 import { type Clock, formatTimestamp } from '../../kernel/timestamps.ts'
 import { readSubscription } from '../table/endpoints.ts'
+
+const { leaseFor, piecesInARow, eventsAPiece, backlogAtMost, ...limits } = deliveryTuning.recoveries
 
 export function createRecoverer(services: {
   readonly recoveries: Recoveries
@@ -23,10 +25,8 @@ export function createRecoverer(services: {
   readonly onDeliveries: () => void
   /** Runs one call at a time of those that take an organization's clock row. */
   readonly exclusiveTasks?: KeyedQueue
-  readonly tuning?: RecoveryTuning
 }): JobLoop {
   const { recoveries, clock, log, onDeliveries, exclusiveTasks = createKeyedQueue() } = services
-  const { leaseFor, piecesInARow, ...limits } = services.tuning ?? deliveryTuning.recoveries
   return jobLoop<RecoveryKey>({
     ...limits,
     findDue: (limit, except) => recoveries.findDue(clock.now(), limit, except),
@@ -63,22 +63,17 @@ interface RecoveryKey extends EndpointKey {
 /** The result of a piece; see the function. 'busy': the organization's clock row was locked, and nothing was done. */
 type Piece = 'more' | 'done' | 'waiting' | 'disabled' | 'lost' | 'busy'
 
-interface Recoveries {
-  /** Unclaimed recoveries with a piece due, longest due first, except those of the organizations `except`. */
-  findDue(now: number, limit: number, except?: readonly string[]): Promise<readonly RecoveryKey[]>
-  claim(recovery: RecoveryKey, leaseId: string, now: number, leaseUntil: number): Promise<boolean>
-  piece(recovery: RecoveryKey, leaseId: string, now: number, leaseUntil: number): Promise<Piece>
-  release(recovery: RecoveryKey, leaseId: string): Promise<void>
-}
+type Recoveries = ReturnType<typeof createRecoveries>
 
 /** `attempts`: maximum attempts of a delivery. */
-export function createRecoveries(
-  pool: Pool,
-  attempts: number,
-  { eventsAPiece, backlogAtMost }: RecoveryTuning = deliveryTuning.recoveries,
-): Recoveries {
+export function createRecoveries(pool: Pool, attempts: number) {
   return {
-    async findDue(now, limit, except = []) {
+    /** Unclaimed recoveries with a piece due, longest due first, except those of the organizations `except`. */
+    async findDue(
+      now: number,
+      limit: number,
+      except: readonly string[] = [],
+    ): Promise<readonly RecoveryKey[]> {
       const { rows } = await pool.query<{ organization_id: string; webhook_id: string; id: string }>({
         name: 'find_due_recoveries',
         text: `select r.organization_id, r.webhook_id, r.id from recoveries r
@@ -94,7 +89,12 @@ export function createRecoveries(
       }))
     },
 
-    async claim({ organizationId, webhookId, recoveryId }, leaseId, now, leaseUntil) {
+    async claim(
+      { organizationId, webhookId, recoveryId }: RecoveryKey,
+      leaseId: string,
+      now: number,
+      leaseUntil: number,
+    ): Promise<boolean> {
       const { rowCount } = await pool.query(
         `update recoveries set lease_id = $4, lease_until = $6
            where organization_id = $1 and webhook_id = $2 and id = $3 and due_at <= $5
@@ -104,7 +104,12 @@ export function createRecoveries(
       return rowCount === 1
     },
 
-    async piece({ organizationId, webhookId, recoveryId }, leaseId, now, leaseUntil) {
+    async piece(
+      { organizationId, webhookId, recoveryId }: RecoveryKey,
+      leaseId: string,
+      now: number,
+      leaseUntil: number,
+    ): Promise<Piece> {
       const called = pool.query<{ came: Piece }>({
         name: recoverPieceFunction.name,
         text: `select ${recoverPieceFunction.name}($1, $2, $3, $4, $5, $6, ${eventsAPiece}, ${backlogAtMost}, $7) as came
@@ -123,7 +128,7 @@ export function createRecoveries(
       return answer === 'busy' ? answer : (answer.rows[0]?.came ?? 'lost')
     },
 
-    async release({ organizationId, webhookId, recoveryId }, leaseId) {
+    async release({ organizationId, webhookId, recoveryId }: RecoveryKey, leaseId: string): Promise<void> {
       await pool.query(
         `update recoveries set lease_id = null, lease_until = null
            where organization_id = $1 and webhook_id = $2 and id = $3 and lease_id = $4`,
