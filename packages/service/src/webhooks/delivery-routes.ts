@@ -203,7 +203,7 @@ const listAttempts = route({
     if (!page.ok) return refused(page.error)
     const { organizationId } = call.caller
     const { webhook_id: webhookId, id } = delivery.value
-    const found = await services.deliveries.attempts({ organizationId, webhookId, id }, page.value)
+    const found = await services.deliveries.attempts(organizationId, webhookId, id, page.value)
     return done(pageBody(found, page.value, attemptRecord))
   },
 })

@@ -133,7 +133,7 @@ export function createEndpoints(services: EndpointServices): Endpoints {
           now: clock.now(),
           reset,
           registers,
-          ...(headers === null ? {} : { headers: await sealedHeaders(caller.organizationId, id, headers) }),
+          headers: headers === null ? null : await sealedHeaders(caller.organizationId, id, headers),
         }
         const changed = await store.change(caller.organizationId, row, after, options)
         if (changed === 'conflict') return null

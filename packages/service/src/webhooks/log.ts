@@ -15,31 +15,22 @@ export interface LogFilter {
   readonly eventId: string | null
 }
 
-interface LogPage {
-  readonly rows: readonly DeliveryRow[]
-  readonly hasMore: boolean
-  readonly total: number
-  readonly totalIsExact: boolean
+interface Page {
+  readonly limit: number
+  readonly offset: number
 }
 
-export interface DeliveryLog {
-  /** Null `webhookId`: of all endpoints. Completed rows created before `since`, in milliseconds, are not shown. */
-  page(
-    of: { readonly organizationId: string; readonly webhookId: string | null },
-    filter: LogFilter,
-    page: { readonly limit: number; readonly offset: number },
-    since: number,
-  ): Promise<LogPage>
-  read(organizationId: string, webhookId: string, id: string, since: number): Promise<DeliveryRow | null>
-  attempts(
-    delivery: { readonly organizationId: string; readonly webhookId: string; readonly id: string },
-    page: { readonly limit: number; readonly offset: number },
-  ): Promise<{ readonly rows: readonly AttemptRow[]; readonly total: number }>
-}
+export type DeliveryLog = ReturnType<typeof createDeliveryLog>
 
-export function createDeliveryLog(database: Pick<Database, 'of'>): DeliveryLog {
+export function createDeliveryLog(database: Pick<Database, 'of'>) {
   return {
-    async page({ organizationId, webhookId }, filter, { limit, offset }, since) {
+    /** Null `webhookId`: of all endpoints. Completed rows created before `since`, in milliseconds, are not shown. */
+    async page(
+      { organizationId, webhookId }: { readonly organizationId: string; readonly webhookId: string | null },
+      filter: LogFilter,
+      { limit, offset }: Page,
+      since: number,
+    ) {
       const asked = [
         organizationId,
         webhookId,
@@ -67,7 +58,7 @@ export function createDeliveryLog(database: Pick<Database, 'of'>): DeliveryLog {
       }
     },
 
-    async read(organizationId, webhookId, id, since) {
+    async read(organizationId: string, webhookId: string, id: string, since: number) {
       const { rows } = await database.of(organizationId).query<DeliveryRow>(
         `select ${deliveryColumns} from deliveries d where d.organization_id = $1 and d.webhook_id = $2 and d.id = $4
            and (${rowIs.pending} or ${rowIs.completed('$3')} and d.id >= ${firstIdSince('$3')})`,
@@ -76,7 +67,7 @@ export function createDeliveryLog(database: Pick<Database, 'of'>): DeliveryLog {
       return rows[0] ?? null
     },
 
-    async attempts({ organizationId, webhookId, id }, { limit, offset }) {
+    async attempts(organizationId: string, webhookId: string, id: string, { limit, offset }: Page) {
       const { rows } = await database.of(organizationId).query<AttemptRow>(
         // The last attempt is in the delivery's row, unless that already describes another.
         `select a.number, a.at, a.response_status, a.error_code, a.error_message, a.duration_ms, a.response_body

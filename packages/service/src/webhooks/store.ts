@@ -38,214 +38,144 @@ interface Beginning {
   readonly since: number
 }
 
-export interface WebhookStore {
-  read(organizationId: string, id: string, now: number): Promise<WebhookRow | null>
-  /** The endpoint of a subscription. */
-  readSubscription(organizationId: string, subscriptionId: string, now: number): Promise<WebhookRow | null>
-  /** Extends it, with a new secret unless that is null: 'conflict' when it has ended. */
-  refresh(
-    organizationId: string,
-    id: string,
-    secret: SecretRow | null,
-    options: { now: number; endsAt: number; expiresAt: number; recoveryId: string },
-  ): Promise<'done' | 'conflict'>
-  /** Whether a subscription of the key has this URL, whose receiver has then agreed to deliveries. */
-  hasVerified(organizationId: string, apiKeyId: string, url: string, now: number): Promise<boolean>
-  list(
-    organizationId: string,
-    filter: WebhookFilter,
-    page: { readonly limit: number; readonly offset: number },
-    now: number,
-  ): Promise<{ readonly rows: readonly WebhookRow[]; readonly total: number }>
-  create(
-    organizationId: string,
-    webhook: WebhookRow,
-    headers: Sealed | null,
-    secret: SecretRow,
-    options: { now: number; limit: number; response: EncodedResponse; beginning?: Beginning | null },
-  ): Promise<'done' | 'limit_reached' | 'registrant_gone' | 'replayed' | 'conflict'>
-  change(
-    organizationId: string,
-    before: WebhookRow,
-    after: WebhookRow,
-    options: {
-      now: number
-      reset: boolean
-      registers: boolean
-      /** Missing: as they are. */
-      headers?: Sealed | null
-    },
-  ): Promise<'done' | 'conflict' | 'registrant_gone'>
-  /** The newest first. */
-  signingSecrets(organizationId: string, id: string, now: number): Promise<readonly Buffer[]>
-  remove(organizationId: string, id: string, now: number): Promise<boolean>
-  rotate(
-    organizationId: string,
-    before: WebhookRow,
-    secret: SecretRow,
-    options: { now: number; updatedAt: number; expiresAt: number; limit: number; response: EncodedResponse },
-  ): Promise<'done' | 'conflict' | 'limit_reached' | 'replayed'>
-  dropPrevious(organizationId: string, id: string, now: number): Promise<boolean>
-  ping(
-    organizationId: string,
-    id: string,
-    ids: { eventId: string; deliveryId: string },
-    options: { now: number; response: EncodedResponse },
-  ): Promise<'done' | 'missing' | 'replayed'>
-  retry(
-    organizationId: string,
-    webhookId: string,
-    deliveryId: string,
-    options: { now: number; updatedAt: number; attempts: number; response: EncodedResponse },
-  ): Promise<'done' | 'refused' | 'replayed'>
-  resend(
-    organizationId: string,
-    webhookId: string,
-    ids: { deliveryId: string; newId: string },
-    options: { now: number; attempts: number; response: EncodedResponse },
-  ): Promise<'done' | 'refused' | 'replayed'>
-  isPending(organizationId: string, webhookId: string, eventId: string): Promise<boolean>
-}
+export type WebhookStore = ReturnType<typeof createWebhookStore>
 
+/** Endpoints in the database. `retention`: how far back the log goes; it and all times in milliseconds. */
 export function createWebhookStore(
   database: Pick<Database, 'of'>,
   callUnderClock: CallUnderClock,
-  /** How far back the log goes, in milliseconds. */
   retention: number,
-): WebhookStore {
+) {
   const shown = `${shownColumns}, ${missedFunction.name}($1, w.id, $2, $2::timestamptz - interval '${retention} milliseconds') as missed_since`
+
+  /** Of an organization at a time, with a condition on `w` and its values from `$3` on. */
+  async function select(organizationId: string, now: number, where: string, ...values: unknown[]) {
+    const { rows } = await database
+      .of(organizationId)
+      .query<WebhookRow>(`select ${shown} ${fromShown} and ${where}`, [
+        organizationId,
+        formatTimestamp(now),
+        ...values,
+      ])
+    return rows
+  }
+
   return {
-    async read(organizationId, id, now) {
-      const { rows } = await database
-        .of(organizationId)
-        .query<WebhookRow>(`select ${shown} ${fromShown} and w.id = $3`, [
-          organizationId,
-          formatTimestamp(now),
-          id,
-        ])
-      return rows[0] ?? null
+    async read(organizationId: string, id: string, now: number): Promise<WebhookRow | null> {
+      const [row = null] = await select(organizationId, now, 'w.id = $3', id)
+      return row
     },
 
-    async list(organizationId, filter, page, now) {
-      const where = `${fromShown} and ($3::text is null or w.status = $3)
-        and ($4::timestamptz is null or w.created_at > $4) and ($5::timestamptz is null or w.created_at < $5)`
-      const { rows } = await database
-        .of(organizationId)
-        .query<WebhookRow>(`select ${shown} ${where} order by w.created_at desc, w.id desc`, [
-          organizationId,
-          formatTimestamp(now),
-          filter.status,
-          filter.createdAfter,
-          filter.createdBefore,
-        ])
+    async list(
+      organizationId: string,
+      { status, createdAfter, createdBefore }: WebhookFilter,
+      { limit, offset }: { readonly limit: number; readonly offset: number },
+      now: number,
+    ) {
+      const where = `($3::text is null or w.status = $3)
+        and ($4::timestamptz is null or w.created_at > $4) and ($5::timestamptz is null or w.created_at < $5)
+        order by w.created_at desc, w.id desc`
+      const rows = await select(organizationId, now, where, status, createdAfter, createdBefore)
       // At most fifty: all are read, so that a page past the end has the total too.
-      return { rows: rows.slice(page.offset, page.offset + page.limit), total: rows.length }
+      return { rows: rows.slice(offset, offset + limit), total: rows.length }
     },
 
-    async readSubscription(organizationId, subscriptionId, now) {
-      const { rows } = await database
-        .of(organizationId)
-        .query<WebhookRow>(`select ${shown} ${fromShown} and w.subscription_id = $3`, [
-          organizationId,
-          formatTimestamp(now),
-          subscriptionId,
-        ])
-      return rows[0] ?? null
+    /** The endpoint of a subscription. */
+    async readSubscription(organizationId: string, id: string, now: number): Promise<WebhookRow | null> {
+      const [row = null] = await select(organizationId, now, 'w.subscription_id = $3', id)
+      return row
     },
 
-    refresh(organizationId, id, secret, { now, endsAt, expiresAt, recoveryId }) {
-      return callUnderClock(refreshFunction, [
+    /** Extends a subscription, with a new secret unless that is null: 'conflict' when it has ended. */
+    refresh(
+      organizationId: string,
+      id: string,
+      secret: SecretRow | null,
+      options: { now: number; endsAt: number; expiresAt: number; recoveryId: string },
+    ) {
+      return callUnderClock<'done' | 'conflict'>(refreshFunction, [
         organizationId,
         id,
-        formatTimestamp(now),
-        formatTimestamp(endsAt),
+        formatTimestamp(options.now),
+        formatTimestamp(options.endsAt),
         secret?.id ?? null,
         secret?.sealed.bytes ?? null,
         secret?.sealed.keyCheck ?? null,
-        formatTimestamp(expiresAt),
-        recoveryId,
-        formatTimestamp(now - retention),
+        formatTimestamp(options.expiresAt),
+        options.recoveryId,
+        formatTimestamp(options.now - retention),
       ])
     },
 
-    async hasVerified(organizationId, apiKeyId, url, now) {
+    /** Whether a subscription of the key has this URL, whose receiver has then agreed to deliveries. */
+    async hasVerified(organizationId: string, apiKeyId: string, url: string, now: number): Promise<boolean> {
       const { rows } = await database
         .of(organizationId)
         .query(verifiedUrl, [organizationId, apiKeyId, url, formatTimestamp(now)])
       return rows.length > 0
     },
 
-    create(organizationId, webhook, headers, secret, { now, limit, response, beginning = null }) {
-      const { id, url, description, events, signatures, options, api_key_id, console_link_id } = webhook
-      const { subscription_id, ends_at } = webhook
-      const row = JSON.stringify({
-        url,
-        description,
-        events,
-        signatures,
-        options,
-        ...(headers === null ? {} : { sealed_headers: headers.bytes.toString('hex') }),
-        api_key_id,
-        console_link_id,
-        ...(subscription_id === null ? {} : { subscription_id, ends_at }),
-        ...(beginning === null
-          ? {}
-          : {
-              recovery_id: beginning.recoveryId,
-              position: beginning.position,
-              since: formatTimestamp(beginning.since),
-            }),
-      })
-      const at = formatTimestamp(now)
-      return callUnderClock(createFunction, [
-        organizationId,
-        id,
-        at,
-        row,
-        secret.id,
-        secret.sealed.bytes,
-        secret.sealed.keyCheck,
-        limit,
-        response,
-      ])
+    create(
+      organizationId: string,
+      webhook: WebhookRow,
+      headers: Sealed | null,
+      secret: SecretRow,
+      options: { now: number; limit: number; response: EncodedResponse; beginning?: Beginning | null },
+    ) {
+      const { now, limit, response, beginning = null } = options
+      const row = {
+        ...webhook,
+        ...(headers !== null && { sealed_headers: headers.bytes.toString('hex') }),
+        ...(beginning !== null && {
+          recovery_id: beginning.recoveryId,
+          position: beginning.position,
+          since: formatTimestamp(beginning.since),
+        }),
+      }
+      return callUnderClock<'done' | 'limit_reached' | 'registrant_gone' | 'replayed' | 'conflict'>(
+        createFunction,
+        [
+          organizationId,
+          webhook.id,
+          formatTimestamp(now),
+          JSON.stringify(row),
+          secret.id,
+          secret.sealed.bytes,
+          secret.sealed.keyCheck,
+          limit,
+          response,
+        ],
+      )
     },
 
-    change(organizationId, before, after, { now, reset, registers, headers }) {
-      const { options } = after
-      const { url, description, events, signatures, status, api_key_id, console_link_id, updated_at } = after
-      const { disabled_reason, disabled_at, gap_since, gap_until } = after
-      return callUnderClock(updateFunction, [
+    /** Without `headers` these stay as they are. */
+    change(
+      organizationId: string,
+      before: WebhookRow,
+      after: WebhookRow,
+      options: { now: number; reset: boolean; registers: boolean; headers: Sealed | null },
+    ) {
+      const { now, reset, registers, headers } = options
+      const row = {
+        ...after,
+        ...(headers !== null && {
+          sealed_headers: headers.bytes.toString('hex'),
+          sealed_with: headers.keyCheck.toString('hex'),
+        }),
+      }
+      return callUnderClock<'done' | 'conflict' | 'registrant_gone'>(updateFunction, [
         organizationId,
         before.id,
         formatTimestamp(now),
         formatTimestamp(before.updated_at.getTime()),
-        JSON.stringify({
-          url,
-          description,
-          events,
-          signatures,
-          options,
-          ...(headers == null
-            ? {}
-            : {
-                sealed_headers: headers.bytes.toString('hex'),
-                sealed_with: headers.keyCheck.toString('hex'),
-              }),
-          status,
-          disabled_reason,
-          disabled_at,
-          gap_since,
-          gap_until,
-          api_key_id,
-          console_link_id,
-          updated_at,
-        }),
+        JSON.stringify(row),
         reset,
         registers,
       ])
     },
 
-    async signingSecrets(organizationId, id, now) {
+    /** The newest first. */
+    async signingSecrets(organizationId: string, id: string, now: number): Promise<readonly Buffer[]> {
       const { rows } = await database.of(organizationId).query<{ sealed: Buffer }>(
         `select s.sealed from webhook_secrets s where s.organization_id = $1 and s.webhook_id = $2
            and (s.expires_at is null or s.expires_at > $3) order by s.created_at desc, s.id desc`,
@@ -254,53 +184,79 @@ export function createWebhookStore(
       return rows.map(({ sealed }) => sealed)
     },
 
-    remove: (organizationId, id, now) =>
-      callUnderClock(deleteFunction, [organizationId, id, formatTimestamp(now)]),
+    /** Whether it existed. */
+    remove: (organizationId: string, id: string, now: number) =>
+      callUnderClock<boolean>(deleteFunction, [organizationId, id, formatTimestamp(now)]),
 
-    rotate(organizationId, before, secret, { now, updatedAt, expiresAt, limit, response }) {
-      return callUnderClock(rotateFunction, [
+    rotate(
+      organizationId: string,
+      before: WebhookRow,
+      secret: SecretRow,
+      options: {
+        now: number
+        updatedAt: number
+        expiresAt: number
+        limit: number
+        response: EncodedResponse
+      },
+    ) {
+      return callUnderClock<'done' | 'conflict' | 'limit_reached' | 'replayed'>(rotateFunction, [
         organizationId,
         before.id,
-        formatTimestamp(now),
+        formatTimestamp(options.now),
         formatTimestamp(before.updated_at.getTime()),
-        formatTimestamp(updatedAt),
+        formatTimestamp(options.updatedAt),
         secret.id,
         secret.sealed.bytes,
         secret.sealed.keyCheck,
-        formatTimestamp(expiresAt),
-        limit,
-        response,
+        formatTimestamp(options.expiresAt),
+        options.limit,
+        options.response,
       ])
     },
 
-    dropPrevious: (organizationId, id, now) =>
-      callUnderClock(dropPreviousFunction, [organizationId, id, formatTimestamp(now)]),
+    /** Whether it exists. */
+    dropPrevious: (organizationId: string, id: string, now: number) =>
+      callUnderClock<boolean>(dropPreviousFunction, [organizationId, id, formatTimestamp(now)]),
 
-    ping(organizationId, id, { eventId, deliveryId }, { now, response }) {
-      return callUnderClock(pingFunction, [
+    ping: (
+      organizationId: string,
+      id: string,
+      { eventId, deliveryId }: { eventId: string; deliveryId: string },
+      { now, response }: { now: number; response: EncodedResponse },
+    ) =>
+      callUnderClock<'done' | 'missing' | 'replayed'>(pingFunction, [
         organizationId,
         id,
         formatTimestamp(now),
         eventId,
         deliveryId,
         response,
-      ])
-    },
+      ]),
 
-    retry(organizationId, webhookId, deliveryId, { now, updatedAt, attempts, response }) {
-      return callUnderClock(retryFunction, [
+    retry: (
+      organizationId: string,
+      webhookId: string,
+      deliveryId: string,
+      options: { now: number; updatedAt: number; attempts: number; response: EncodedResponse },
+    ) =>
+      callUnderClock<'done' | 'refused' | 'replayed'>(retryFunction, [
         organizationId,
         webhookId,
-        formatTimestamp(now),
+        formatTimestamp(options.now),
         deliveryId,
-        formatTimestamp(updatedAt),
-        attempts,
-        response,
-      ])
-    },
+        formatTimestamp(options.updatedAt),
+        options.attempts,
+        options.response,
+      ]),
 
-    resend(organizationId, webhookId, { deliveryId, newId }, { now, attempts, response }) {
-      return callUnderClock(resendFunction, [
+    resend: (
+      organizationId: string,
+      webhookId: string,
+      { deliveryId, newId }: { deliveryId: string; newId: string },
+      { now, attempts, response }: { now: number; attempts: number; response: EncodedResponse },
+    ) =>
+      callUnderClock<'done' | 'refused' | 'replayed'>(resendFunction, [
         organizationId,
         webhookId,
         formatTimestamp(now),
@@ -308,10 +264,9 @@ export function createWebhookStore(
         newId,
         attempts,
         response,
-      ])
-    },
+      ]),
 
-    async isPending(organizationId, webhookId, eventId) {
+    async isPending(organizationId: string, webhookId: string, eventId: string): Promise<boolean> {
       const { rows } = await database.of(organizationId).query(
         `select 1 from deliveries d where d.organization_id = $1 and d.webhook_id = $2 and d.event_id = $3
            and d.log_day = 'infinity' limit 1`,

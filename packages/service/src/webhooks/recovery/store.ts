@@ -92,31 +92,15 @@ export function parseWindow(
   return ok({ since: from, until, includeSucceeded: given.includeSucceeded })
 }
 
-export interface RecoveryStore {
-  /** The latest stamp of the organization, in milliseconds: none of its events is later. */
-  latest(organizationId: string): Promise<number>
-  begin(
-    organizationId: string,
-    recovery: Window & { readonly webhookId: string; readonly id: string },
-    options: { readonly now: number; readonly response: EncodedResponse },
-  ): Promise<'done' | 'refused' | 'replayed'>
-  read(organizationId: string, webhookId: string, id: string): Promise<RecoveryRow | null>
-  list(
-    organizationId: string,
-    webhookId: string,
-    page: { readonly limit: number; readonly offset: number },
-  ): Promise<{ readonly rows: readonly RecoveryRow[]; readonly total: number }>
-}
+export type RecoveryStore = ReturnType<typeof createRecoveryStore>
 
 const columns =
   'r.id, r.webhook_id, r.since, r.until, r.include_succeeded, r.retried, r.created, r.created_at, r.finished_at'
 
-export function createRecoveryStore(
-  database: Pick<Database, 'of'>,
-  callUnderClock: CallUnderClock,
-): RecoveryStore {
+export function createRecoveryStore(database: Pick<Database, 'of'>, callUnderClock: CallUnderClock) {
   return {
-    async latest(organizationId) {
+    /** The latest stamp of the organization, in milliseconds: none of its events is later. */
+    async latest(organizationId: string): Promise<number> {
       const { rows } = await database
         .of(organizationId)
         .query<{ last_stamp: Date }>(
@@ -126,8 +110,12 @@ export function createRecoveryStore(
       return rows[0]?.last_stamp.getTime() ?? 0
     },
 
-    begin: (organizationId, { webhookId, id, since, until, includeSucceeded }, { now, response }) =>
-      callUnderClock(beginRecoveryFunction, [
+    begin: (
+      organizationId: string,
+      { webhookId, id, since, until, includeSucceeded }: Window & { webhookId: string; id: string },
+      { now, response }: { now: number; response: EncodedResponse },
+    ) =>
+      callUnderClock<'done' | 'refused' | 'replayed'>(beginRecoveryFunction, [
         organizationId,
         webhookId,
         formatTimestamp(now),
@@ -138,7 +126,7 @@ export function createRecoveryStore(
         response,
       ]),
 
-    async read(organizationId, webhookId, id) {
+    async read(organizationId: string, webhookId: string, id: string) {
       const { rows } = await database
         .of(organizationId)
         .query<RecoveryRow>(
@@ -148,7 +136,11 @@ export function createRecoveryStore(
       return rows[0] ?? null
     },
 
-    async list(organizationId, webhookId, { limit, offset }) {
+    async list(
+      organizationId: string,
+      webhookId: string,
+      { limit, offset }: { limit: number; offset: number },
+    ) {
       const counted = database
         .of(organizationId)
         .query<{ total: number }>(
