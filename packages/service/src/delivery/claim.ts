@@ -32,37 +32,16 @@ export type ClaimDue = (
   known?: readonly string[],
 ) => Promise<Claim | null>
 
-/** The endpoint's columns; only the first row has them. */
-interface EndpointColumns {
-  readonly aloneLeft: number
-  readonly lost: Claim['lost']
-  readonly url: string
-  readonly disabledReason: string | null
-  readonly scopes: string | null
-  readonly secrets: string | null
-  readonly standardSignatures: boolean
-  readonly asymmetricSignature: boolean
-  readonly suspended: boolean
-  /** As JSON, with the sealed headers in hex, separated by a space. */
-  readonly options: string | null
-  readonly subscription: string | null
+/** The endpoint, which only the first row has. */
+interface EndpointColumns extends Pick<Claim, 'aloneLeft' | 'lost'> {
+  readonly endpoint: Omit<Claim['endpoint'], 'subscription'>
+  readonly subscriptionId: string | null
 }
 
 interface DeliveryColumns {
-  readonly id: string
-  readonly attemptCount: number
-  readonly attemptsBefore: number
-  readonly maxAttempts: number
-  readonly lostWorker: boolean
-  readonly dueAt: number
-  readonly updatedAt: number
-  readonly eventId: string
-  readonly eventType: string
-  readonly eventCreatedAt: string
-  readonly subjectKind: string
   readonly payload: 'current' | 'stored'
   readonly current: string | null
-  readonly traceContext: string | null
+  readonly delivery: Omit<ClaimedDelivery, 'data'>
 }
 
 /** `traced`: also reads the trace that each event was created in. */
@@ -73,9 +52,9 @@ export function createClaim(
 ): ClaimDue {
   const removals = new Set(tables.flatMap(({ removedEvent }) => removedEvent ?? []))
   /** A manual retry sends the payload stored with the event. Removals and pings have only one payload. */
-  const isStored = ({ payload, eventType }: DeliveryColumns) =>
-    payload === 'stored' && !isControl(eventType) && !removals.has(eventType)
-  const isOfEndpoint = ({ subjectKind }: DeliveryColumns) => subjectKind === 'endpoint'
+  const isStored = ({ payload, delivery: { event } }: DeliveryColumns) =>
+    payload === 'stored' && !isControl(event.type) && !removals.has(event.type)
+  const isOfEndpoint = ({ delivery: { event } }: DeliveryColumns) => event.subjectKind === 'endpoint'
   const origin = originOf(tables)
   const statements = new Map<number, PreparedStatement>()
   const statementFor = (limit: number) => {
@@ -103,50 +82,43 @@ export function createClaim(
       ]
       return [statementFor(limit), values]
     })
-    const endpoint = endpointIn(rows)
-    if (endpoint === null) return null
+    const first = endpointIn(rows)
+    if (first === null) return null
+    const { endpoint, subscriptionId, aloneLeft, lost } = first
     const claimed = rows.flatMap((row) => deliveryIn(row) ?? [])
-    const { options: own = null, sealedHeaders = null } = optionsIn(endpoint.options)
-    const { changedFields = false, includeActor = false } = own ?? {}
+    const { changedFields = false, includeActor = false } = endpoint.options ?? {}
     const needsEvent = (row: DeliveryColumns) =>
       changedFields || includeActor || isStored(row) || isOfEndpoint(row)
     const events = await readEvents(connection, organizationId, claimed.filter(needsEvent), origin)
     const watermark =
-      endpoint.subscription === null || claimed.length === 0
+      subscriptionId === null || claimed.length === 0
         ? null
         : await readWatermark(connection, { organizationId, webhookId }, { now: claimedAt, retention })
     const dataOf = (row: DeliveryColumns) => {
-      if (isControl(row.eventType)) return '{}'
-      if (isOfEndpoint(row)) return events.get(row.eventId)?.body ?? null
+      const { id, type } = row.delivery.event
+      if (isControl(type)) return '{}'
+      if (isOfEndpoint(row)) return events.get(id)?.body ?? null
       // A subject that the API would not serve is not sent, even if the event stored it.
-      return row.current !== null && isStored(row) ? (events.get(row.eventId)?.body ?? null) : row.current
+      return row.current !== null && isStored(row) ? (events.get(id)?.body ?? null) : row.current
+    }
+    const deliveryOf = (row: DeliveryColumns): ClaimedDelivery => {
+      const { event, ...delivery } = row.delivery
+      const stored = events.get(event.id)
+      const changed = (changedFields && stored?.changed) || null
+      const origin = (includeActor && stored?.origin) || null
+      return { ...delivery, event: { ...event, changed, origin }, data: dataOf(row) }
     }
     return {
       organizationId,
       webhookId,
       leaseId,
-      endpoint: {
-        url: endpoint.url,
-        disabledReason: endpoint.disabledReason,
-        scopes: endpoint.scopes?.split(' ') ?? null,
-        sealedSecrets: endpoint.secrets?.split(' ').map((hex) => Buffer.from(hex, 'hex')) ?? [],
-        standardSignatures: endpoint.standardSignatures,
-        asymmetricSignature: endpoint.asymmetricSignature,
-        suspended: endpoint.suspended,
-        options: own,
-        sealedHeaders,
-        ...(endpoint.subscription === null || watermark === null
-          ? {}
-          : { subscription: { id: endpoint.subscription, watermark } }),
-      },
-      deliveries: claimed.map((row) =>
-        claimedDelivery(row, dataOf(row), {
-          changed: (changedFields && events.get(row.eventId)?.changed) || null,
-          origin: (includeActor && events.get(row.eventId)?.origin) || null,
-        }),
-      ),
-      aloneLeft: endpoint.aloneLeft,
-      lost: endpoint.lost,
+      endpoint:
+        subscriptionId === null || watermark === null
+          ? endpoint
+          : { ...endpoint, subscription: { id: subscriptionId, watermark } },
+      deliveries: claimed.map(deliveryOf),
+      aloneLeft,
+      lost,
     }
   }
 }
@@ -162,7 +134,7 @@ async function readEvents(
   const { rows } = await pool.query<StoredEvent & { readonly id: string }>(
     `select e.id, case e.subject_kind when 'endpoint' then ${endpointBody} else e.body end as body, e.changed::text as changed, ${origin} as origin from events e
        where e.organization_id = $1 and e.id = any($2)`,
-    [organizationId, claimed.map(({ eventId }) => eventId)],
+    [organizationId, claimed.map(({ delivery }) => delivery.event.id)],
   )
   return new Map(rows.map(({ id, ...event }) => [id, event]))
 }
@@ -173,55 +145,33 @@ interface StoredEvent {
   readonly origin: string | null
 }
 
-function claimedDelivery(
-  row: DeliveryColumns,
-  data: string | null,
-  asked: Pick<StoredEvent, 'changed' | 'origin'>,
-): ClaimedDelivery {
-  return {
-    id: row.id,
-    attemptCount: row.attemptCount,
-    attemptsBefore: row.attemptsBefore,
-    maxAttempts: row.maxAttempts,
-    lostWorker: row.lostWorker,
-    dueAt: row.dueAt,
-    updatedAt: row.updatedAt,
-    event: {
-      id: row.eventId,
-      type: row.eventType,
-      createdAt: row.eventCreatedAt,
-      subjectKind: row.subjectKind,
-      traceContext: row.traceContext,
-      ...asked,
-    },
-    data,
-  }
-}
-
 /** Null when another worker holds the queue. */
 function endpointIn(rows: readonly TextRow[]): EndpointColumns | null {
   for (const row of rows) {
-    const [url, disabledReason = null, scopes = null, secrets = null, ...others] = row
-    const [standard, asymmetric, left, lostId, lostSince, suspended, options = null, subscription = null] =
+    const [url, disabledReason = null, scopes, secrets, ...others] = row
+    const [standard, asymmetric, left, lostId, lostSince, suspended, options = null, subscriptionId = null] =
       others
     if (url == null) continue
     return {
-      url,
-      disabledReason,
-      scopes,
-      secrets,
-      standardSignatures: standard != null,
-      asymmetricSignature: asymmetric != null,
+      endpoint: {
+        url,
+        disabledReason,
+        scopes: scopes?.split(' ') ?? null,
+        sealedSecrets: secrets?.split(' ').map((hex) => Buffer.from(hex, 'hex')) ?? [],
+        standardSignatures: standard != null,
+        asymmetricSignature: asymmetric != null,
+        suspended: suspended != null,
+        ...optionsIn(options),
+      },
+      subscriptionId,
       aloneLeft: Number(left),
       lost: lostId == null ? null : { id: lostId, since: Number(lostSince) },
-      suspended: suspended != null,
-      options,
-      subscription,
     }
   }
   return null
 }
 
+/** As JSON, with the sealed headers in hex before it, separated by a space. */
 function optionsIn(text: string | null): Required<Pick<Claim['endpoint'], 'options' | 'sealedHeaders'>> {
   if (text === null) return { options: null, sealedHeaders: null }
   const [sealed = '', json = ''] = text.split(/ (.*)/s)
@@ -250,20 +200,24 @@ function deliveryIn(row: TextRow): DeliveryColumns | null {
   ] = row.slice(columnsOfEndpoint)
   if (id == null) return null
   return {
-    id,
-    attemptCount: Number(attempts),
-    attemptsBefore: Number(attemptsBefore),
-    maxAttempts: Number(mostAttempts),
-    lostWorker: lostWorker != null,
-    dueAt: Number(dueAt),
-    updatedAt: Number(updatedAt),
-    eventId: String(eventId),
-    eventType: String(eventType),
-    eventCreatedAt: String(eventCreatedAt),
-    subjectKind: String(subjectKind),
     payload: payload === 'stored' ? 'stored' : 'current',
     current: current ?? null,
-    traceContext: traceContext ?? null,
+    delivery: {
+      id,
+      attemptCount: Number(attempts),
+      attemptsBefore: Number(attemptsBefore),
+      maxAttempts: Number(mostAttempts),
+      lostWorker: lostWorker != null,
+      dueAt: Number(dueAt),
+      updatedAt: Number(updatedAt),
+      event: {
+        id: String(eventId),
+        type: String(eventType),
+        createdAt: String(eventCreatedAt),
+        subjectKind: String(subjectKind),
+        traceContext: traceContext ?? null,
+      },
+    },
   }
 }
 
