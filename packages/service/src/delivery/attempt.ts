@@ -16,18 +16,15 @@ import type {
 } from './model.ts'
 import { dataFor } from './options.ts'
 import { originMembers } from './origin.ts'
+import type { SendRequest } from './send/send.ts'
 import type { Sign } from './signer.ts'
 import { cursorAt, messageId, subscriptionBody } from './subscription.ts'
 import type { TraceAttempt, TracedAttempt } from './trace-attempts.ts'
-import { type AttemptOutcome, decide } from './verdict.ts'
+import { type AttemptOutcome, decide, type SendOutcome } from './verdict.ts'
 
-export type Send = (request: {
-  readonly organizationId: string
-  readonly url: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string
-  readonly ownConnection: boolean
-}) => Promise<Extract<AttemptOutcome, { kind: 'answered' | 'failed' }>>
+type TextRequest = Required<Omit<SendRequest, 'body'>> & { readonly body: string }
+
+export type Send = (request: TextRequest) => Promise<SendOutcome>
 
 export interface AttemptServices {
   readonly send: Send

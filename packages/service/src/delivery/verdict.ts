@@ -3,7 +3,8 @@ import { finalStatuses } from './control.ts'
 import type { Claim, ClaimedDelivery, DeliveryError, Verdict } from './model.ts'
 import { type EndpointOptions, retryAfterOf } from './options.ts'
 
-export type AttemptOutcome =
+/** `durationMs` ends at the headers of the response or at the failure, and is never beyond the timeout. */
+export type SendOutcome =
   | {
       readonly kind: 'answered'
       readonly status: number
@@ -15,11 +16,17 @@ export type AttemptOutcome =
   | {
       readonly kind: 'failed'
       readonly code: 'timeout' | 'connection_failed' | 'tls_error' | 'resolver_failed' | 'address_not_public'
+      /** One sentence for the receiver's operator: no payload, no secret. */
       readonly message: string
       readonly durationMs: number
+      /** A TLS handshake was begun or made, which costs a worker more than all else. */
       readonly handshake?: boolean
+      /** The special-purpose block of an address that is not public; for the operator's log only. */
       readonly block?: string
     }
+
+export type AttemptOutcome =
+  | SendOutcome
   /** The delivery was sent alone when its worker died; it may have arrived. */
   | { readonly kind: 'worker_lost'; readonly message: string }
   | { readonly kind: 'subject_unavailable'; readonly message: string }

@@ -6,7 +6,7 @@ import { afterAll, expect, test } from 'vitest'
 import { eventually } from '../../../testbed/eventually.ts'
 import { answer, type Behaviour, type Receiver } from '../../../testbed/receiver.ts'
 import { createBench, post } from '../../../testbed/sending.ts'
-import type { SendOutcome } from '../../src/delivery/send/send.ts'
+import type { SendOutcome } from '../../src/delivery/verdict.ts'
 
 const bench = createBench()
 afterAll(() => bench.close())

@@ -1,26 +1,12 @@
 /** Deadlines of equal length; those begun within one slice share a timer. No clock is read, so setting the clock ends or extends none. */
 import { deliveryTuning } from '../tuning.ts'
 
-export interface Deadline {
-  readonly passed: boolean
-  onPass: (() => void) | null
-}
-
-interface Deadlines {
-  begin(): Deadline
-  /** To be called for every deadline that began; one that has ended never passes. */
-  end(deadline: Deadline): void
-  close(): void
-}
-
-type Slice = Set<SweptDeadline>
-
-class SweptDeadline implements Deadline {
+export class Deadline {
   passed = false
   onPass: (() => void) | null = null
-  readonly slice: Slice
+  readonly slice: Set<Deadline>
 
-  constructor(slice: Slice) {
+  constructor(slice: Set<Deadline>) {
     this.slice = slice
   }
 
@@ -30,11 +16,10 @@ class SweptDeadline implements Deadline {
   }
 }
 
+type Slice = Deadline['slice']
+
 /** Deadlines `timeoutMs` after they begin: never early, and late by about `sliceMs` at most. */
-export function createDeadlines(
-  timeoutMs: number,
-  sliceMs: number = deliveryTuning.sender.deadlineSlice,
-): Deadlines {
+export function createDeadlines(timeoutMs: number, sliceMs: number = deliveryTuning.sender.deadlineSlice) {
   const timers = new Map<Slice, NodeJS.Timeout>()
   let open: Slice | null = null
   let closed = false
@@ -57,18 +42,18 @@ export function createDeadlines(
   }
 
   return {
-    begin() {
+    begin(): Deadline {
       open ??= openSlice()
-      const deadline = new SweptDeadline(open)
+      const deadline = new Deadline(open)
       open.add(deadline)
       if (closed) deadline.pass()
       return deadline
     },
-    end(deadline) {
-      const { slice } = deadline as SweptDeadline
-      slice.delete(deadline as SweptDeadline)
+    /** To be called for every deadline that began; one that has ended never passes. */
+    end(deadline: Deadline): void {
+      deadline.slice.delete(deadline)
     },
-    close() {
+    close(): void {
       closed = true
       open = null
       for (const [slice, timer] of timers) {

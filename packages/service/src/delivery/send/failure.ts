@@ -1,22 +1,12 @@
 /** Failures between the service and a receiver, as sentences of the delivery log (specification 11.2). */
 import { deliveryTuning } from '../tuning.ts'
+import type { SendOutcome } from '../verdict.ts'
 
 const { messageLength } = deliveryTuning.sender
 
-type FailureCode = 'timeout' | 'connection_failed' | 'tls_error' | 'resolver_failed' | 'address_not_public'
+export type Failure = Omit<Extract<SendOutcome, { kind: 'failed' }>, 'durationMs'>
 
-export interface Failure {
-  readonly kind: 'failed'
-  readonly code: FailureCode
-  /** One sentence for the receiver's operator: no payload, no secret. */
-  readonly message: string
-  /** A TLS handshake was begun or made, which costs a worker more than all else. */
-  readonly handshake?: boolean
-  /** The special-purpose block of an address that is not public; for the operator's log only. */
-  readonly block?: string
-}
-
-export function failure(code: FailureCode, message: string): Failure {
+export function failure(code: Failure['code'], message: string): Failure {
   return { kind: 'failed', code, message: message.slice(0, messageLength) }
 }
 

@@ -10,6 +10,7 @@ import type { SecureContext } from 'node:tls'
 import type { Clock } from '../../kernel/timestamps.ts'
 import type { Resolution, Resolver } from '../target/resolver.ts'
 import { deliveryTuning } from '../tuning.ts'
+import type { SendOutcome } from '../verdict.ts'
 import { Connection, IdleConnections } from './connection.ts'
 import { createDeadlines, type Deadline } from './deadlines.ts'
 import { dial, trustAuthorities } from './dial.ts'
@@ -17,7 +18,7 @@ import { type ReceivedResponse, type RequestPieces, requestPieces, type Stale } 
 import { type Failure, failure } from './failure.ts'
 import { TlsSessions } from './tls-sessions.ts'
 
-interface SendRequest {
+export interface SendRequest {
   readonly organizationId: string
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -25,17 +26,6 @@ interface SendRequest {
   /** Uses a new connection. An endpoint that hangs costs the connection, which others of its host would then lack. */
   readonly ownConnection?: boolean
 }
-
-/** `durationMs` ends at the headers of the response or at the failure, and is never beyond the timeout. */
-export type SendOutcome =
-  | {
-      readonly kind: 'answered'
-      readonly status: number
-      readonly responseBody: string
-      readonly durationMs: number
-      readonly retryAfter?: string
-    }
-  | (Failure & { readonly durationMs: number })
 
 export interface Sender {
   /** One attempt: a POST. Rejects only for what cannot be sent, such as a header with a line break, and beyond `maxSockets`. */
