@@ -10,7 +10,7 @@ const whose: Readonly<Record<Figure['of'], string>> = {
 
 /** Every figure of the service. */
 export function metricsPage(): string {
-  const rows = Object.entries<Figure>(catalogue).map(([name, { type, of, labels, help }]) => [
+  const rows = Object.entries<Figure>(catalogue).map(([name, { type, of, labels = [], help }]) => [
     `\`${name}\``,
     type,
     labels.map((label) => `\`${label}\``).join(', '),

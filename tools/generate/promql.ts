@@ -21,7 +21,7 @@ export function promql(expression: string): string {
     if (usual.has(name)) continue
     const figure = figureOf(name)
     if (figure === null) throw new Error(`${expression} reads ${name}, which there is not`)
-    for (const label of figure.labels) known.add(label)
+    for (const label of figure.labels ?? []) known.add(label)
   }
   const selected = [...bare.matchAll(/\{([^}]*)\}/g)].flatMap(([, labels = '']) =>
     [...labels.matchAll(/(\w+)\s*(?:=~|!~|!=|=)/g)].map(([, label = '']) => label),

@@ -8,7 +8,8 @@ interface Described {
   readonly help: string
   /** Reported by the API, a worker, each of them and the offload thread, or any, with the same value (`database`). */
   readonly of: 'api' | 'worker' | 'each' | 'database'
-  readonly labels: readonly string[]
+  /** Default: none. */
+  readonly labels?: readonly string[]
   /** One per process: without the label `database`. */
   readonly ofAllDatabases?: true
 }
@@ -30,8 +31,6 @@ const groupBuckets = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
 /** The highest count that the database computes; the gauge then stays there. */
 export const countedAtMost = 100_000
 
-const none: readonly [] = []
-
 export const catalogue = {
   deskwire_build_info: {
     type: 'gauge',
@@ -51,21 +50,18 @@ export const catalogue = {
   deskwire_http_requests_under_way: {
     type: 'gauge',
     of: 'api',
-    labels: none,
     ofAllDatabases: true,
     help: 'Requests under way, without those that wait for changes',
   },
   deskwire_http_requests_waiting: {
     type: 'gauge',
     of: 'api',
-    labels: none,
     ofAllDatabases: true,
     help: 'Requests that wait for others of their organization, for memory, or for the offload thread',
   },
   deskwire_http_memory_bytes: {
     type: 'gauge',
     of: 'api',
-    labels: none,
     ofAllDatabases: true,
     help: 'Bytes reserved for large bodies and responses of requests under way',
   },
@@ -79,59 +75,50 @@ export const catalogue = {
   deskwire_stream_commit_duration_seconds: {
     type: 'histogram',
     of: 'api',
-    labels: none,
     buckets: commitBuckets,
     help: 'One call of the commit function, which commits a group of changes',
   },
   deskwire_stream_commit_group_size: {
     type: 'histogram',
     of: 'api',
-    labels: none,
     buckets: groupBuckets,
     help: 'Changes that were committed together by one call, those of bulk requests counted as one',
   },
   deskwire_stream_changes_pending: {
     type: 'gauge',
     of: 'api',
-    labels: none,
     ofAllDatabases: true,
     help: "Changes that wait for their organization's turn to commit, or are being committed",
   },
   deskwire_stream_lead_seconds: {
     type: 'gauge',
     of: 'api',
-    labels: none,
     help: "How far stamps of the last minute or two were ahead of the database's clock at most",
   },
   deskwire_statements_under_way: {
     type: 'gauge',
     of: 'api',
-    labels: none,
     help: 'Statements of organizations that have a connection',
   },
   deskwire_statements_waiting: {
     type: 'gauge',
     of: 'api',
-    labels: none,
     help: 'Statements that wait for a connection',
   },
   deskwire_statement_wait_seconds: {
     type: 'histogram',
     of: 'api',
-    labels: none,
     buckets: statementWaitBuckets,
     help: "How long statements waited that found their organization's share of the connections in use",
   },
   deskwire_database_answers: {
     type: 'gauge',
     of: 'api',
-    labels: none,
     help: 'Whether the database answers, 1 or 0, as it was at most a second ago',
   },
   deskwire_log_partitions_missing: {
     type: 'gauge',
     of: 'database',
-    labels: none,
     help: 'Partitions of the log, of this week and the next two, that are not there',
   },
   deskwire_database_connections: {
@@ -168,14 +155,12 @@ export const catalogue = {
   deskwire_delivery_first_attempt_delay_seconds: {
     type: 'histogram',
     of: 'worker',
-    labels: none,
     buckets: delayBuckets,
     help: 'From when a delivery was made, by a commit, a ping or a recovery, to its first attempt; from its retry, if none was made before',
   },
   deskwire_delivery_attempts_in_flight: {
     type: 'gauge',
     of: 'worker',
-    labels: none,
     ofAllDatabases: true,
     help: 'Attempts under way',
   },
@@ -188,37 +173,31 @@ export const catalogue = {
   deskwire_deliveries_due: {
     type: 'gauge',
     of: 'database',
-    labels: none,
     help: `Deliveries that are due, without those of deleted endpoints and suspended organizations, counted up to ${countedAtMost}`,
   },
   deskwire_delivery_oldest_due_seconds: {
     type: 'gauge',
     of: 'database',
-    labels: none,
     help: 'For how long the delivery that waits longest has been due',
   },
   deskwire_delivery_lanes_due: {
     type: 'gauge',
     of: 'database',
-    labels: none,
     help: 'Endpoints with deliveries that are due',
   },
   deskwire_delivery_lanes_leased: {
     type: 'gauge',
     of: 'database',
-    labels: none,
     help: 'Endpoints that a worker is sending to',
   },
   deskwire_webhooks_active: {
     type: 'gauge',
     of: 'database',
-    labels: none,
     help: 'Endpoints that are active',
   },
   deskwire_webhooks_disabled: {
     type: 'gauge',
     of: 'database',
-    labels: none,
     help: 'Endpoints that are disabled',
   },
   deskwire_organization_rows_largest: {
@@ -254,21 +233,18 @@ export const catalogue = {
   deskwire_event_loop_delay_p99_seconds: {
     type: 'gauge',
     of: 'each',
-    labels: none,
     ofAllDatabases: true,
     help: 'How long the event loop was held at a time in the last minute or two, but for one in a hundred',
   },
   deskwire_event_loop_delay_max_seconds: {
     type: 'gauge',
     of: 'each',
-    labels: none,
     ofAllDatabases: true,
     help: 'The longest that the event loop was held in one piece in the last minute or two',
   },
   deskwire_event_loop_utilization: {
     type: 'gauge',
     of: 'each',
-    labels: none,
     ofAllDatabases: true,
     help: 'The part of the time that the event loop was at work, from 0 to 1, since the figures were made before',
   },
@@ -278,4 +254,8 @@ type FigureName = keyof typeof catalogue
 export type NameOf<Type extends Figure['type']> = {
   [Name in FigureName]: (typeof catalogue)[Name]['type'] extends Type ? Name : never
 }[FigureName]
-export type LabelsOf<Name extends FigureName> = (typeof catalogue)[Name]['labels'][number]
+export type LabelsOf<Name extends FigureName> = (typeof catalogue)[Name] extends {
+  readonly labels: readonly (infer Label extends string)[]
+}
+  ? Label
+  : never

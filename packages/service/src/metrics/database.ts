@@ -8,9 +8,11 @@ import { countOfStatus } from '../webhooks/table/endpoints.ts'
 import { countedAtMost, type NameOf } from './catalogue.ts'
 import { gauge } from './instruments.ts'
 
-/** Milliseconds for which a value is reused, and a failure. */
-const goodFor = 15_000
-const failureGoodFor = 1_000
+/** What `read` returns; null while it fails. A value is reused for `goodFor` milliseconds, a failure for a second. */
+function known<V>(clock: Clock, read: () => Promise<V>, goodFor = 15_000): () => Promise<V | null> {
+  const value = cached(read, { clock, goodFor, failureGoodFor: 1_000 })
+  return () => value().catch(() => null)
+}
 
 interface Backlog {
   readonly due: number
@@ -22,7 +24,7 @@ interface Backlog {
 }
 
 export function createBacklogMetrics(register: Registry, pool: Pool, clock: Clock): void {
-  const read = cached(() => readBacklog(pool, clock), { clock, goodFor, failureGoodFor })
+  const read = known(clock, () => readBacklog(pool, clock))
   show('deskwire_deliveries_due', ({ due }) => due)
   show('deskwire_delivery_oldest_due_seconds', ({ oldest }) =>
     oldest === null ? 0 : Math.max(0, (clock.now() - oldest.getTime()) / 1000),
@@ -34,7 +36,7 @@ export function createBacklogMetrics(register: Registry, pool: Pool, clock: Cloc
 
   function show(name: NameOf<'gauge'>, value: (backlog: Backlog) => number): void {
     gauge(register, name, async (it) => {
-      const backlog = await read().catch(() => null)
+      const backlog = await read()
       if (backlog === null) it.remove()
       else it.set(value(backlog))
     })
@@ -67,9 +69,6 @@ async function readBacklog(pool: Pool, clock: Clock): Promise<Backlog> {
   return backlog
 }
 
-const storageGoodFor = 60_000
-const storageFailureGoodFor = 1_000
-
 const measures = ['rows', 'bytes', 'removed', 'log'] as const
 
 /** The largest by each measure, descending. */
@@ -81,10 +80,10 @@ export function createStorageMetrics(
   clock: Clock,
   { ranks, read }: { readonly ranks: number; readonly read: () => Promise<Largest> },
 ): void {
-  const known = cached(read, { clock, goodFor: storageGoodFor, failureGoodFor: storageFailureGoodFor })
+  const largest = known(clock, read, 60_000)
   for (const measure of measures) {
     gauge(register, `deskwire_organization_${measure}_largest`, async (it) => {
-      const found = await known().catch(() => null)
+      const found = await largest()
       it.reset()
       if (found === null) return
       for (let rank = 1; rank <= ranks; rank++) it.set({ rank }, found[measure][rank - 1] ?? 0)
@@ -92,32 +91,25 @@ export function createStorageMetrics(
   }
 }
 
-const outdatedGoodFor = 15_000
-const outdatedFailureGoodFor = 1_000
-
 /** Rows that show an earlier version of their kind, up to `countedAtMost`; no values while `read` fails. */
 export function createOutdatedMetrics(
   register: Registry,
   clock: Clock,
   read: () => Promise<readonly { readonly kind: string; readonly rows: number }[]>,
 ): void {
-  const known = cached(read, {
-    clock,
-    goodFor: outdatedGoodFor,
-    failureGoodFor: outdatedFailureGoodFor,
-  })
+  const outdated = known(clock, read)
   gauge(register, 'deskwire_rows_outdated', async (it) => {
-    const found = await known().catch(() => [])
+    const found = await outdated()
     it.reset()
-    for (const { kind, rows } of found) it.set({ kind }, rows)
+    for (const { kind, rows } of found ?? []) it.set({ kind }, rows)
   })
 }
 
 /** Missing partitions of the log; no value while `read` fails. */
 export function createLogMetrics(register: Registry, clock: Clock, read: () => Promise<number>): void {
-  const known = cached(read, { clock, goodFor, failureGoodFor })
+  const counted = known(clock, read)
   gauge(register, 'deskwire_log_partitions_missing', async (it) => {
-    const missing = await known().catch(() => null)
+    const missing = await counted()
     if (missing === null) it.remove()
     else it.set(missing)
   })

@@ -1,31 +1,25 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
-import { catalogue, type LabelsOf, type NameOf } from './catalogue.ts'
+import { catalogue, type Figure, type LabelsOf, type NameOf } from './catalogue.ts'
+
+/** What an instrument of prom-client is made from. */
+function configuration<Name extends keyof typeof catalogue>(register: Registry, name: Name) {
+  const { help, labels = [] }: Figure = catalogue[name]
+  return { name, help, labelNames: [...labels] as LabelsOf<Name>[], registers: [register] }
+}
 
 export function counter<Name extends NameOf<'counter'>>(
   register: Registry,
   name: Name,
 ): Counter<LabelsOf<Name>> {
-  const { help, labels } = catalogue[name]
-  return new Counter<LabelsOf<Name>>({
-    name,
-    help,
-    labelNames: [...labels] as LabelsOf<Name>[],
-    registers: [register],
-  })
+  return new Counter<LabelsOf<Name>>(configuration(register, name))
 }
 
 export function histogram<Name extends NameOf<'histogram'>>(
   register: Registry,
   name: Name,
 ): Histogram<LabelsOf<Name>> {
-  const { help, labels, buckets } = catalogue[name]
-  return new Histogram<LabelsOf<Name>>({
-    name,
-    help,
-    labelNames: [...labels] as LabelsOf<Name>[],
-    buckets: [...buckets],
-    registers: [register],
-  })
+  const buckets = [...catalogue[name].buckets]
+  return new Histogram<LabelsOf<Name>>({ ...configuration(register, name), buckets })
 }
 
 /** `collect` sets it when it is read. */
@@ -34,12 +28,8 @@ export function gauge<Name extends NameOf<'gauge'>>(
   name: Name,
   collect: (gauge: Gauge<LabelsOf<Name>>) => void | Promise<void>,
 ): void {
-  const { help, labels } = catalogue[name]
   new Gauge<LabelsOf<Name>>({
-    name,
-    help,
-    labelNames: [...labels] as LabelsOf<Name>[],
-    registers: [register],
+    ...configuration(register, name),
     collect() {
       return collect(this as unknown as Gauge<LabelsOf<Name>>)
     },
