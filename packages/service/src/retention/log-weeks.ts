@@ -18,7 +18,7 @@ import {
 } from '../db/weeks.ts'
 import { firstIdAt, timeOfId } from '../kernel/ids.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
-import { step, stepByStep } from './step.ts'
+import { removeInSteps } from './step.ts'
 
 /** Weeks that are created ahead, with the current one. */
 const weeksReady = 3
@@ -46,6 +46,7 @@ const stats: WeekTable = {
   indexes: [],
 }
 const tables = [events, deliveries, attempts, stats]
+type LogTable = 'events' | 'deliveries' | 'attempts' | 'delivery_stats'
 
 /** Milliseconds to try while the tables are locked. */
 const patience = 10_000
@@ -97,14 +98,11 @@ export async function dropLogWeeks(pool: Pool, now: number, retention: number): 
     delivery_stats: now - retention,
   }
   for (const week of await logWeeks(pool)) {
-    const over = week.begins + weekLength <= keptSince[week.table as keyof typeof keptSince]
+    const over = week.begins + weekLength <= keptSince[week.table as LogTable]
     // Nothing older than the log and than running recoveries can be retried, so what is found here stays true until the week is gone.
     if (over && (await nothingPendingNeeds(pool, week))) await dropWeek(pool, week)
   }
-  await stepByStep(() => removeStrayEvents(pool, keptSince.events))
-  await stepByStep(() => removeStrayDeliveries(pool, keptSince.deliveries))
-  await stepByStep(() => removeStrayAttempts(pool, keptSince.attempts))
-  await stepByStep(() => removeStrayStats(pool, keptSince.delivery_stats))
+  await removeStrays(pool, keptSince)
 }
 
 /**
@@ -139,77 +137,40 @@ async function pendingWith(pool: Pool, condition: string, value: string): Promis
   return rows.length > 0
 }
 
-/** Deletes rows of weeks without a partition, in steps: the same rows as would have been dropped. */
-async function removeStrayEvents(pool: Pool, before: number): Promise<number> {
-  const { rows } = await pool.query<{ organization_id: string; id: string }>(
+/** Deletes rows of weeks without a partition: the same rows as would have been dropped. */
+async function removeStrays(
+  pool: Pool,
+  { events, deliveries, attempts, delivery_stats: stats }: Readonly<Record<LogTable, number>>,
+): Promise<void> {
+  await removeInSteps(
+    pool,
     `select e.organization_id, e.id from events_default e where e.created_at <= $1
        and not exists (select 1 from deliveries d where d.organization_id = e.organization_id and d.event_id = e.id
-         and d.log_day = 'infinity' and d.payload = 'stored') order by e.created_at limit ${step}`,
-    [formatTimestamp(before)],
+         and d.log_day = 'infinity' and d.payload = 'stored') order by e.created_at`,
+    [formatTimestamp(events)],
+    'delete from events where organization_id = $1 and id = any($2)',
   )
-  for (const [organizationId, stray] of Map.groupBy(rows, (row) => row.organization_id)) {
-    await pool.query('delete from events where organization_id = $1 and id = any($2)', [
-      organizationId,
-      stray.map(({ id }) => id),
-    ])
-  }
-  return rows.length
-}
-
-async function removeStrayDeliveries(pool: Pool, before: number): Promise<number> {
-  const { rows } = await pool.query<{ organization_id: string; webhook_id: string; id: string }>(
+  await removeInSteps(
+    pool,
     `select d.organization_id, d.webhook_id, d.id from deliveries_default d where d.created_at <= $1
-       order by d.created_at limit ${step}`,
-    [formatTimestamp(before)],
+       order by d.created_at`,
+    [formatTimestamp(deliveries)],
+    `delete from deliveries d where d.organization_id = $1 and d.webhook_id = any($2) and d.id = any($3)
+       and d.log_day < 'infinity'`,
   )
-  for (const [organizationId, stray] of Map.groupBy(rows, (row) => row.organization_id)) {
-    await pool.query(
-      `delete from deliveries d where d.organization_id = $1 and d.webhook_id = any($2) and d.id = any($3)
-         and d.log_day < 'infinity'`,
-      [organizationId, [...new Set(stray.map((row) => row.webhook_id))], stray.map(({ id }) => id)],
-    )
-  }
-  return rows.length
-}
-
-async function removeStrayAttempts(pool: Pool, before: number): Promise<number> {
-  const { rows } = await pool.query<{ organization_id: string; delivery_id: string }>(
+  await removeInSteps(
+    pool,
     `select distinct a.organization_id, a.delivery_id from attempts_default a where a.delivery_id < $1
-       and not exists (select 1 from deliveries d where d.log_day = 'infinity' and d.created_at <= $2)
-       limit ${step}`,
-    [firstIdAt(before + 1), formatTimestamp(before)],
+       and not exists (select 1 from deliveries d where d.log_day = 'infinity' and d.created_at <= $2)`,
+    [firstIdAt(attempts + 1), formatTimestamp(attempts)],
+    'delete from attempts where organization_id = $1 and delivery_id = any($2)',
   )
-  for (const [organizationId, stray] of Map.groupBy(rows, (row) => row.organization_id)) {
-    await pool.query('delete from attempts where organization_id = $1 and delivery_id = any($2)', [
-      organizationId,
-      stray.map((row) => row.delivery_id),
-    ])
-  }
-  return rows.length
-}
-
-async function removeStrayStats(pool: Pool, before: number): Promise<number> {
-  const { rows } = await pool.query<{
-    organization_id: string
-    webhook_id: string
-    minutes: number
-    at: Date
-  }>(
+  await removeInSteps(
+    pool,
     `select d.organization_id, d.webhook_id, d.minutes, d.at from delivery_stats_default d
-       where d.at <= $1 order by d.at limit ${step}`,
-    [formatTimestamp(before - weekLength)],
+       where d.at <= $1 order by d.at`,
+    [formatTimestamp(stats - weekLength)],
+    `delete from delivery_stats s where s.organization_id = $1 and (s.webhook_id, s.minutes, s.at) in (
+       select u.webhook_id, u.minutes, u.at from unnest($2::uuid[], $3::smallint[], $4::timestamptz[]) as u (webhook_id, minutes, at))`,
   )
-  for (const [organizationId, stray] of Map.groupBy(rows, (row) => row.organization_id)) {
-    await pool.query(
-      `delete from delivery_stats s where s.organization_id = $1 and (s.webhook_id, s.minutes, s.at) in (
-         select u.webhook_id, u.minutes, u.at from unnest($2::uuid[], $3::smallint[], $4::timestamptz[]) as u (webhook_id, minutes, at))`,
-      [
-        organizationId,
-        stray.map((row) => row.webhook_id),
-        stray.map((row) => row.minutes),
-        stray.map((row) => row.at),
-      ],
-    )
-  }
-  return rows.length
 }

@@ -53,7 +53,7 @@ export function createMaintenance(options: {
     await stepByStep(() => deleteStoredResponses(pool, clock))
     await removeOrphans(pool)
     await removeRecoveries(pool, clock.now() - logRetention)
-    await stepByStep(() => removeConsoleLinks(pool, clock.now() - endedSessionsKept))
+    await removeConsoleLinks(pool, clock.now() - endedSessionsKept)
     await dropLogWeeks(pool, clock.now(), logRetention)
     for (const { organizationId, rows, bytes } of await nearLimits(pool, storage)) {
       const used = { rows, maxRows: storage.rows, bytes, maxBytes: storage.bytes }

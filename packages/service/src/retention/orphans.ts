@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import { notServedOrganizations } from '../journal/not-served.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
-import { step, stepByStep } from './step.ts'
+import { removeInSteps, step, stepByStep } from './step.ts'
 
 export async function removeOrphans(pool: Pool): Promise<void> {
   const { rows } = await pool.query<{ organization_id: string; webhook_id: string }>(
@@ -30,19 +30,14 @@ export async function removeRecoveries(pool: Pool, before: number): Promise<void
   }
 }
 
-export async function removeConsoleLinks(pool: Pool, before: number): Promise<number> {
-  const { rows } = await pool.query<{ organization_id: string; id: string }>(
+export function removeConsoleLinks(pool: Pool, before: number): Promise<void> {
+  return removeInSteps(
+    pool,
     `select c.organization_id, c.id from console_links c
-       where c.expires_at <= $1 and c.organization_id <> all(${notServedOrganizations}) limit ${step}`,
+       where c.expires_at <= $1 and c.organization_id <> all(${notServedOrganizations})`,
     [formatTimestamp(before)],
+    'delete from console_links where organization_id = $1 and id = any($2)',
   )
-  for (const [organizationId, over] of Map.groupBy(rows, (row) => row.organization_id)) {
-    await pool.query('delete from console_links where organization_id = $1 and id = any($2)', [
-      organizationId,
-      over.map(({ id }) => id),
-    ])
-  }
-  return rows.length
 }
 
 async function removeSome(pool: Pool, organizationId: string, webhookId: string): Promise<number> {
