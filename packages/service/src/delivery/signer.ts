@@ -33,26 +33,13 @@ export function createSigner(
   const hmacOf = (scheme: Scheme, sealed: Buffer, owner: EndpointKey): Hmac => {
     // The owner is part of the name, as decrypting proves whose secret it is.
     const name = `${owner.organizationId} ${owner.webhookId} ${scheme} ${sealed.toString('base64')}`
-    const known = hmacs.get(name)
-    if (known !== undefined) return known
-    const hmac = newHmac[scheme](open(sealed, owner))
-    hmacs.set(name, hmac)
-    return hmac
+    return hmacs.getOrMake(name, () => newHmac[scheme](open(sealed, owner)))
   }
   const keptKeys = new LruMap<string, readonly KeyObject[]>(capacity)
-  const privateKeysOf = (organizationId: string) => {
-    const keys = keptKeys.get(organizationId) ?? keysOf(organizationId)
-    keptKeys.set(organizationId, keys)
-    return keys
-  }
   const keptHeaders = new LruMap<string, Readonly<Record<string, string>>>(capacity)
   const headersOf = (sealed: Buffer, owner: EndpointKey) => {
     const name = `${owner.organizationId} ${owner.webhookId} ${sealed.toString('base64')}`
-    const known = keptHeaders.get(name)
-    if (known !== undefined) return known
-    const headers = readJson(open(sealed, owner)) as Readonly<Record<string, string>>
-    keptHeaders.set(name, headers)
-    return headers
+    return keptHeaders.getOrMake(name, () => readJson<Readonly<Record<string, string>>>(open(sealed, owner)))
   }
   return ({ sealedHeaders = null, ...endpoint }, owner) => {
     const sign = signerOf(endpoint, owner)
@@ -78,7 +65,8 @@ export function createSigner(
       ...standardHeaders(eventId, timestamp, body, standard),
     })
     if (!asymmetricSignature) return both
-    const keys = privateKeysOf(owner.organizationId)
+    const { organizationId } = owner
+    const keys = keptKeys.getOrMake(organizationId, () => keysOf(organizationId))
     return (eventId, timestamp, body) => {
       const headers = both(eventId, timestamp, body)
       const message = Buffer.concat([Buffer.from(`${eventId}.${timestamp}.`), Buffer.from(body)])

@@ -96,11 +96,7 @@ export function resourceKey(resource: string): string {
 const knownKeys = new LruMap<string, string>(256)
 
 function knownKey(resource: string): string {
-  const known = knownKeys.get(resource)
-  if (known !== undefined) return known
-  const key = resourceKey(resource)
-  knownKeys.set(resource, key)
-  return key
+  return knownKeys.getOrMake(resource, () => resourceKey(resource))
 }
 
 function uuidHex(id: string): string {

@@ -13,6 +13,15 @@ export class LruMap<K, V> extends Map<K, V> {
     return value
   }
 
+  /** The value of the key, from `make` when there is none. */
+  getOrMake(key: K, make: () => V): V {
+    const known = this.get(key)
+    if (known !== undefined) return known
+    const made = make()
+    this.set(key, made)
+    return made
+  }
+
   /** A Map iterates in insertion order, so the entry used last is inserted again at the end. */
   override set(key: K, value: V): this {
     this.delete(key)

@@ -167,9 +167,7 @@ export function joinedFeeds(database: Database, kinds: readonly Kind[]) {
   return (read: readonly Kind[]) => {
     const names = read.map(({ name }) => name)
     const resource = streamResource(names)
-    const feeds = known.get(resource) ?? shareWaiting(feedOf(resource, names))
-    known.set(resource, feeds)
-    return feeds
+    return known.getOrMake(resource, () => shareWaiting(feedOf(resource, names)))
   }
 }
 
