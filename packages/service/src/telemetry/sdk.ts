@@ -79,13 +79,10 @@ export function createTelemetry(role: ProcessRole, settings: TelemetrySettings):
     readers: metering ? [readerOf(settings, registry)] : [],
   })
   return {
-    tracer: new OtlpTracer(spans.getTracer('deskwire', version)),
-    meter: new OtlpMeter(figures.getMeter('deskwire', version)),
+    tracer: tracerOf(spans.getTracer('deskwire', version)),
+    meter: meterOf(figures.getMeter('deskwire', version)),
     sendsTraceparent: tracing && settings.propagators,
-    logFields: () => {
-      const current = storage.getStore()
-      return current === undefined || current === null ? {} : current.logFields
-    },
+    logFields: () => storage.getStore()?.logFields ?? {},
     publish: (register) => registry.add(register),
     reportTo(log) {
       diag.setLogger(diagnostics(log), { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true })
@@ -216,26 +213,18 @@ class OtlpSpan implements Span {
   }
 }
 
-class OtlpTracer implements Tracer {
-  readonly #tracer: OtelTracer
-
-  constructor(tracer: OtelTracer) {
-    this.#tracer = tracer
-  }
-
-  begin(name: string, { kind, parent, attributes = {}, link = null }: SpanOptions): OtlpSpan {
-    const linked = link === null ? null : parseTraceparent(link)
-    const links = linked === null ? [] : [{ context: remote(linked) }]
-    const options = { kind: kinds[kind], attributes: { ...attributes }, links, root: parent === null }
-    return new OtlpSpan(this.#tracer.startSpan(name, options, contextOf(parent)))
-  }
-
-  get current(): OtlpSpan | null {
-    return storage.getStore() ?? null
-  }
-
-  within<T>(span: Span | null, work: () => T): T {
-    return storage.run(span as OtlpSpan | null, work)
+function tracerOf(tracer: OtelTracer): Tracer {
+  return {
+    begin(name, { kind, parent, attributes = {}, link = null }) {
+      const linked = link === null ? null : parseTraceparent(link)
+      const links = linked === null ? [] : [{ context: remote(linked) }]
+      const options = { kind: kinds[kind], attributes: { ...attributes }, links, root: parent === null }
+      return new OtlpSpan(tracer.startSpan(name, options, contextOf(parent)))
+    },
+    get current() {
+      return storage.getStore() ?? null
+    },
+    within: (span, work) => storage.run(span as OtlpSpan | null, work),
   }
 }
 
@@ -250,35 +239,25 @@ function remote({ traceId, spanId, sampled }: NonNullable<ReturnType<typeof pars
   return { traceId, spanId, isRemote: true, traceFlags: sampled ? TraceFlags.SAMPLED : TraceFlags.NONE }
 }
 
-class OtlpMeter implements Meter {
-  readonly #meter: OtelMeter
-
-  constructor(meter: OtelMeter) {
-    this.#meter = meter
-  }
-
-  histogram(name: string, options: Parameters<Meter['histogram']>[1]) {
-    const { boundaries, ...described } = options
-    const histogram = this.#meter.createHistogram(name, {
-      ...described,
-      advice: { explicitBucketBoundaries: [...boundaries] },
-    })
-    return (value: number, attributes: Attributes) => histogram.record(value, attributes)
-  }
-
-  counter(name: string, options: Parameters<Meter['counter']>[1]) {
-    const counter = this.#meter.createCounter(name, options)
-    return (value: number, attributes: Attributes) => counter.add(value, attributes)
-  }
-
-  upDownCounter(name: string, options: Parameters<Meter['upDownCounter']>[1]) {
-    const counter = this.#meter.createUpDownCounter(name, options)
-    return (value: number, attributes: Attributes) => counter.add(value, attributes)
-  }
-
-  observe(...[name, options, read]: Parameters<Meter['observe']>): void {
-    this.#meter.createObservableUpDownCounter(name, options).addCallback((result) => {
-      for (const { value, attributes } of read()) result.observe(value, attributes)
-    })
+function meterOf(meter: OtelMeter): Meter {
+  return {
+    histogram(name, { boundaries, ...described }) {
+      const advice = { explicitBucketBoundaries: [...boundaries] }
+      const histogram = meter.createHistogram(name, { ...described, advice })
+      return (value, attributes) => histogram.record(value, attributes)
+    },
+    counter(name, options) {
+      const counter = meter.createCounter(name, options)
+      return (value, attributes) => counter.add(value, attributes)
+    },
+    upDownCounter(name, options) {
+      const counter = meter.createUpDownCounter(name, options)
+      return (value, attributes) => counter.add(value, attributes)
+    },
+    observe(name, options, read) {
+      meter.createObservableUpDownCounter(name, options).addCallback((result) => {
+        for (const { value, attributes } of read()) result.observe(value, attributes)
+      })
+    },
   }
 }
