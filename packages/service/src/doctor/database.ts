@@ -1,4 +1,5 @@
 /** Checks the database, without changing it; it may have no schema yet. */
+import { EmbeddedDatabaseError } from '@deskwire/embedded-postgres'
 import type { Pool } from 'pg'
 import { explainDatabaseFailure } from '../db/failure.ts'
 import { encodingAdvice, oldestServer, wrongEncoding } from '../db/migrate.ts'
@@ -106,15 +107,9 @@ export async function checkPooler(config: DatabaseSettings): Promise<Finding | n
       ? finding.ok('something stands in between that keeps sessions')
       : finding.ok('one that keeps no sessions, and DESKWIRE_DATABASE_DIRECT_URL leads past it')
   } catch (error) {
-    const failure = poolerFailure(error)
-    if (failure === null) throw error
-    return failure
+    if (!(error instanceof PoolerError)) throw error
+    return failedAsTheStart('pooler', error.message)
   }
-}
-
-/** The finding for a PoolerError; null for other errors. */
-export function poolerFailure(error: unknown): Finding | null {
-  return error instanceof PoolerError ? failedAsTheStart('pooler', error.message) : null
 }
 
 /** Maximum connections of a process in each role: API and worker. */
@@ -259,6 +254,7 @@ function seconds(milliseconds: number): string {
 
 /** A finding for an error that the operator can fix; null for others. */
 export function findingOfFailure(error: unknown): Finding | null {
-  const line = explainDatabaseFailure(error)
+  if (error instanceof PoolerError) return failedAsTheStart('pooler', error.message)
+  const line = error instanceof EmbeddedDatabaseError ? error.message : explainDatabaseFailure(error)
   return line === null ? null : failedAsTheStart('database', line)
 }

@@ -5,7 +5,6 @@
  */
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { EmbeddedDatabaseError } from '@deskwire/embedded-postgres'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { type Config, unknownVariables } from '../config.ts'
@@ -33,7 +32,6 @@ import {
   checkStreamClock,
   findingOfFailure,
   hasSchema,
-  poolerFailure,
 } from './database.ts'
 import { checkDisk } from './disk.ts'
 import { type Finding, failedAsTheStart, findingsOf } from './finding.ts'
@@ -168,11 +166,7 @@ async function open(
   try {
     return await openDatabaseBeside(config, log)
   } catch (error) {
-    const finding =
-      poolerFailure(error) ??
-      (error instanceof EmbeddedDatabaseError
-        ? failedAsTheStart('database', error.message)
-        : findingOfFailure(error))
+    const finding = findingOfFailure(error)
     if (finding === null) throw error
     report(finding)
     return null
