@@ -34,6 +34,17 @@ const recoverFrom = (id: string, since: string, position: string) =>
       select p_organization_id, p_webhook_id, ${id}, least(${since}, p_now), greatest(c.last_stamp, p_now), p_now, ${position}, p_now
         from organization_clocks c where c.organization_id = p_organization_id;`
 
+/** SQL: adds a secret, later than every other, whatever the clocks say: it is the first to sign. */
+const addSecret = `insert into webhook_secrets (organization_id, webhook_id, id, sealed, created_at)
+    select p_organization_id, p_webhook_id, p_secret_id, p_sealed,
+        greatest(p_now, max(s.created_at) + interval '1 millisecond')
+      from webhook_secrets s where s.organization_id = p_organization_id and s.webhook_id = p_webhook_id;`
+
+/** SQL: makes the queue due and the endpoint healthy; the queue first, as completing locks them: the two could wait for each other. */
+const resetHealth = `${wakeQueue}
+  update webhook_health set failure_count = 0, failing_since = null
+    where organization_id = p_organization_id and webhook_id = p_webhook_id;`
+
 /**
  * Creates an endpoint with its first secret: 'done', 'limit_reached', 'registrant_gone' or 'replayed'; 'conflict' where
  * the subscription in p_row has one. A position in it is where a subscription goes on from.
@@ -101,10 +112,7 @@ begin
       and expires_at is not null;
     update webhook_secrets set expires_at = p_expires_at
       where organization_id = p_organization_id and webhook_id = p_webhook_id;
-    insert into webhook_secrets (organization_id, webhook_id, id, sealed, created_at)
-      select p_organization_id, p_webhook_id, p_secret_id, p_sealed,
-          greatest(p_now, max(s.created_at) + interval '1 millisecond')
-        from webhook_secrets s where s.organization_id = p_organization_id and s.webhook_id = p_webhook_id;
+    ${addSecret}
   end if;
   perform 1 from recoveries r where r.organization_id = p_organization_id and r.webhook_id = p_webhook_id
     and r.finished_at is null;
@@ -112,10 +120,7 @@ begin
     ${recoverFrom('p_recovery_id', 'v_since', 'first_uuid_v7(least(v_since, p_now))')}
     ${forgetGap}
   end if;
-  -- The queue before the record of its health, as completing locks them.
-  ${wakeQueue}
-  update webhook_health set failure_count = 0, failing_since = null
-    where organization_id = p_organization_id and webhook_id = p_webhook_id;
+  ${resetHealth}
   return 'done';
 end;`,
 )
@@ -145,11 +150,10 @@ begin
   if not found then
     return 'conflict';
   end if;
-  -- The queue before the record of its health, as completing locks them: the other way round the two could wait for each other.
-  ${wakeQueue}
   if p_reset then
-    update webhook_health set failure_count = 0, failing_since = null
-      where organization_id = p_organization_id and webhook_id = p_webhook_id;
+    ${resetHealth}
+  else
+    ${wakeQueue}
   end if;
   return 'done';
 end;`,
@@ -202,11 +206,7 @@ begin
     and expires_at <= p_now;
   update webhook_secrets set expires_at = p_expires_at
     where organization_id = p_organization_id and webhook_id = p_webhook_id and expires_at is null;
-  -- Later than every other, whatever the clocks say: it is the first to sign.
-  insert into webhook_secrets (organization_id, webhook_id, id, sealed, created_at)
-    select p_organization_id, p_webhook_id, p_secret_id, p_sealed,
-        greatest(p_now, max(s.created_at) + interval '1 millisecond')
-      from webhook_secrets s where s.organization_id = p_organization_id and s.webhook_id = p_webhook_id;
+  ${addSecret}
   ${dateEndpoint}
   return 'done';
 end;`,
@@ -259,9 +259,15 @@ export const pingFunction: SchemaFunction = schemaFunction(
 end;`,
 )
 
-/** SQL: another delivery of the event of `d` to the endpoint is pending. */
-const eventIsPending = `exists (select 1 from deliveries o where o.organization_id = p_organization_id
-      and o.webhook_id = p_webhook_id and o.event_id = d.event_id and o.log_day = 'infinity')`
+/** SQL: refuses to send a delivery again unless it has this status, and no other delivery of its event to the endpoint is pending. */
+const refuseUnlessLast = (status: 'failed' | 'succeeded') => `perform 1 from deliveries d
+    where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
+      and d.id = p_delivery_id and d.log_day < 'infinity' and d.status = '${status}'
+      and not exists (select 1 from deliveries o where o.organization_id = p_organization_id
+        and o.webhook_id = p_webhook_id and o.event_id = d.event_id and o.log_day = 'infinity');
+  if not found then
+    return 'refused';
+  end if;`
 
 /** Restarts the schedule of a failed delivery, with its stored payload: 'done', 'refused' or 'replayed'. */
 export const retryFunction: SchemaFunction = schemaFunction(
@@ -275,11 +281,7 @@ export const retryFunction: SchemaFunction = schemaFunction(
   ${lockClock}
   ${replayed}
   ${refuseUnlessActive}
-  perform 1 from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
-    and d.id = p_delivery_id and d.log_day < 'infinity' and d.status = 'failed' and not ${eventIsPending};
-  if not found then
-    return 'refused';
-  end if;
+  ${refuseUnlessLast('failed')}
   ${storeResponse}
   update deliveries set ${restartSchedule},
       updated_at = p_updated_at
@@ -302,11 +304,7 @@ export const resendFunction: SchemaFunction = schemaFunction(
   ${lockClock}
   ${replayed}
   ${refuseUnlessActive}
-  perform 1 from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
-    and d.id = p_delivery_id and d.log_day < 'infinity' and d.status = 'succeeded' and not ${eventIsPending};
-  if not found then
-    return 'refused';
-  end if;
+  ${refuseUnlessLast('succeeded')}
   ${storeResponse}
   ${insertDeliveries({
     id: 'p_new_id',
