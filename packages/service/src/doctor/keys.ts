@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Pool } from 'pg'
 import type { Config } from '../config.ts'
 import { keyFault } from '../roles/delivery-settings.ts'
-import { isSameCheck, keyStatusOf, opensSecrets, readNamedKeys } from '../webhooks/installation-key.ts'
+import { keyStatusOf, opensSecrets, readNamedKeys } from '../webhooks/installation-key.ts'
 import { keyCheckOf, loadEncryptionKey, SecretBoxError } from '../webhooks/secrets.ts'
 import { createOpener, type EncryptionKeys } from '../webhooks/vault.ts'
 import { type Finding, failedAsTheStart, findingsOf } from './finding.ts'
@@ -90,7 +90,7 @@ function rotationFinding(
       'run deskwire encryption-key rotate to its end',
     )
   if (previous === null || named.current === null) return null
-  return isSameCheck(named.current, keyCheckOf(current))
+  return named.current.equals(keyCheckOf(current))
     ? finding.warning(
         'DESKWIRE_ENCRYPTION_KEY_PREVIOUS is set, and nothing needs it any more',
         'start every process without it; keep that key with the backups of its time',

@@ -1,5 +1,4 @@
 /** Compares a process's encryption keys with the check value that the database stores (two in a rotation, decision 56), at its start. */
-import { timingSafeEqual } from 'node:crypto'
 import type { Pool } from 'pg'
 import { keyCheckOf, SecretBoxError } from './secrets.ts'
 import { createOpener, type EncryptionKeys } from './vault.ts'
@@ -30,13 +29,9 @@ export async function claimKey(db: Queryable, keys: EncryptionKeys): Promise<Key
 
 export function keyStatusOf({ current, previous }: NamedKeys, keys: EncryptionKeys): KeyStatus {
   const held = [keys.current, keys.previous].flatMap((key) => (key === null ? [] : [keyCheckOf(key)]))
-  const isHeld = (check: Buffer) => held.some((one) => isSameCheck(one, check))
+  const isHeld = (check: Buffer) => held.some((one) => one.equals(check))
   if (current === null || !isHeld(current)) return 'another'
   return previous === null || isHeld(previous) ? 'held' : 'unfinished'
-}
-
-export function isSameCheck(one: Buffer, other: Buffer): boolean {
-  return one.length === other.length && timingSafeEqual(one, other)
 }
 
 /** Sets the keys of the database; null: it accepts the next key. */

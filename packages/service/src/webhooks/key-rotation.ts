@@ -6,7 +6,7 @@
 import type { Pool } from 'pg'
 import { transaction } from '../db/transaction.ts'
 import { notServedOrganizations } from '../journal/not-served.ts'
-import { claimKey, isSameCheck, readNamedKeys } from './installation-key.ts'
+import { claimKey, readNamedKeys } from './installation-key.ts'
 import { createSecretBox, keyCheckOf, SecretBoxError, type SecretOwner } from './secrets.ts'
 import { createOpener, type EncryptionKeys } from './vault.ts'
 
@@ -58,7 +58,7 @@ export async function rotateEncryptionKey(
 /** Names the new key next to the old one. Waits for running commits that use the old one. */
 async function begin(pool: Pool, keys: EncryptionKeys & { readonly previous: Buffer }): Promise<void> {
   const [current, previous] = [keyCheckOf(keys.current), keyCheckOf(keys.previous)]
-  if (isSameCheck(current, previous))
+  if (current.equals(previous))
     throw new KeyRotationError(
       'DESKWIRE_ENCRYPTION_KEY and DESKWIRE_ENCRYPTION_KEY_PREVIOUS are the same key: set the first to the new one (openssl rand -base64 32) and the second to the one that it replaces',
     )
@@ -80,7 +80,7 @@ async function finish(pool: Pool, keys: EncryptionKeys): Promise<void> {
     current,
   ])
   const named = await readNamedKeys(pool)
-  if (named.current === null || !isSameCheck(named.current, current))
+  if (named.current === null || !named.current.equals(current))
     throw new KeyRotationError(
       'the encryption key of this database was replaced by another one meanwhile: run deskwire encryption-key rotate once, with one pair of keys everywhere',
     )

@@ -1,5 +1,4 @@
 /** Encrypts and decrypts secrets. During a rotation (decision 56), encrypts with the key that the database names; decrypts with either. */
-import { timingSafeEqual } from 'node:crypto'
 import { encodeResponse, type Sealed } from '../idempotency/stored-responses.ts'
 import type { ResponseToStore } from '../journal/change.ts'
 import { createSecretBox, keyCheckOf, type SecretBox, SecretBoxError, type SecretOwner } from './secrets.ts'
@@ -48,10 +47,7 @@ export function createVault(keys: EncryptionKeys, named: () => Promise<Buffer | 
 
   async function naming() {
     if (second === null) return first
-    const check = await named()
-    return check?.length === second.keyCheck.length && timingSafeEqual(check, second.keyCheck)
-      ? second
-      : first
+    return (await named())?.equals(second.keyCheck) ? second : first
   }
   return {
     open: createOpener(keys),

@@ -1,7 +1,7 @@
 /** The conditions for moving an organization. */
 import type { Pool } from 'pg'
 import { appliedMigrations } from '../../backup/tables.ts'
-import { isSameCheck, readNamedKeys } from '../../webhooks/installation-key.ts'
+import { readNamedKeys } from '../../webhooks/installation-key.ts'
 
 /** The move cannot continue; the message says why and what to do. */
 export class MoveError extends Error {}
@@ -72,7 +72,7 @@ export async function requireSameKey(
     throw new MoveError(
       'the encryption key is being replaced: finish deskwire encryption-key rotate in both databases first',
     )
-  if (!isSameCheck(named(ours), named(theirs)))
+  if (!named(ours).equals(named(theirs)))
     throw new MoveError(
       `${from} and ${to} do not name the same encryption key, so what is sealed here could not be opened there: give the services of both the same key; one without organizations takes another with deskwire encryption-key rotate`,
     )
