@@ -4232,7 +4232,7 @@ begin
 end;
 $function$;
 
-create or replace function refresh_subscription_b8c9838e5e26(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_ends_at timestamptz, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_expires_at timestamptz, p_recovery_id uuid, p_log_begin timestamptz) returns text
+create or replace function refresh_subscription_763afff6a878(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_ends_at timestamptz, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_expires_at timestamptz, p_recovery_id uuid, p_log_begin timestamptz) returns text
 language plpgsql volatile as $function$
 declare
   v_since timestamptz;
@@ -4269,9 +4269,9 @@ begin
     update webhook_secrets set expires_at = p_expires_at
       where organization_id = p_organization_id and webhook_id = p_webhook_id;
     insert into webhook_secrets (organization_id, webhook_id, id, sealed, created_at)
-      select p_organization_id, p_webhook_id, p_secret_id, p_sealed,
-          greatest(p_now, max(s.created_at) + interval '1 millisecond')
-        from webhook_secrets s where s.organization_id = p_organization_id and s.webhook_id = p_webhook_id;
+    select p_organization_id, p_webhook_id, p_secret_id, p_sealed,
+        greatest(p_now, max(s.created_at) + interval '1 millisecond')
+      from webhook_secrets s where s.organization_id = p_organization_id and s.webhook_id = p_webhook_id;
   end if;
   perform 1 from recoveries r where r.organization_id = p_organization_id and r.webhook_id = p_webhook_id
     and r.finished_at is null;
@@ -4282,7 +4282,6 @@ begin
     update webhooks set gap_since = null, gap_until = null
     where organization_id = p_organization_id and id = p_webhook_id;
   end if;
-  -- The queue before the record of its health, as completing locks them.
   perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
   update lanes set due_at = least(due_at, p_now)
     where organization_id = p_organization_id and webhook_id = p_webhook_id;
@@ -4292,7 +4291,7 @@ begin
 end;
 $function$;
 
-create or replace function update_webhook_e5b913e44455(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_row jsonb, p_reset boolean, p_registers boolean) returns text
+create or replace function update_webhook_95d5cc945f3e(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_row jsonb, p_reset boolean, p_registers boolean) returns text
 language plpgsql volatile as $function$
 declare
   r record;
@@ -4331,13 +4330,16 @@ begin
   if not found then
     return 'conflict';
   end if;
-  -- The queue before the record of its health, as completing locks them: the other way round the two could wait for each other.
-  perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
+  if p_reset then
+    perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
   update lanes set due_at = least(due_at, p_now)
     where organization_id = p_organization_id and webhook_id = p_webhook_id;
-  if p_reset then
-    update webhook_health set failure_count = 0, failing_since = null
-      where organization_id = p_organization_id and webhook_id = p_webhook_id;
+  update webhook_health set failure_count = 0, failing_since = null
+    where organization_id = p_organization_id and webhook_id = p_webhook_id;
+  else
+    perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
+  update lanes set due_at = least(due_at, p_now)
+    where organization_id = p_organization_id and webhook_id = p_webhook_id;
   end if;
   return 'done';
 end;
@@ -4366,7 +4368,7 @@ begin
 end;
 $function$;
 
-create or replace function rotate_webhook_secret_b9ab280dd647(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_updated_at timestamptz, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_expires_at timestamptz, p_limit int, p_response jsonb) returns text
+create or replace function rotate_webhook_secret_131b86628a48(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_updated_at timestamptz, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_expires_at timestamptz, p_limit int, p_response jsonb) returns text
 language plpgsql volatile as $function$
 declare
   v_count bigint;
@@ -4434,7 +4436,6 @@ begin
     and expires_at <= p_now;
   update webhook_secrets set expires_at = p_expires_at
     where organization_id = p_organization_id and webhook_id = p_webhook_id and expires_at is null;
-  -- Later than every other, whatever the clocks say: it is the first to sign.
   insert into webhook_secrets (organization_id, webhook_id, id, sealed, created_at)
     select p_organization_id, p_webhook_id, p_secret_id, p_sealed,
         greatest(p_now, max(s.created_at) + interval '1 millisecond')
@@ -4528,7 +4529,7 @@ begin
 end;
 $function$;
 
-create or replace function retry_delivery_14a4085096d3(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_updated_at timestamptz, p_attempts int, p_response jsonb) returns text
+create or replace function retry_delivery_9eee055e6074(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_updated_at timestamptz, p_attempts int, p_response jsonb) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -4552,9 +4553,11 @@ begin
   if not found then
     return 'refused';
   end if;
-  perform 1 from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
-    and d.id = p_delivery_id and d.log_day < 'infinity' and d.status = 'failed' and not exists (select 1 from deliveries o where o.organization_id = p_organization_id
-      and o.webhook_id = p_webhook_id and o.event_id = d.event_id and o.log_day = 'infinity');
+  perform 1 from deliveries d
+    where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
+      and d.id = p_delivery_id and d.log_day < 'infinity' and d.status = 'failed'
+      and not exists (select 1 from deliveries o where o.organization_id = p_organization_id
+        and o.webhook_id = p_webhook_id and o.event_id = d.event_id and o.log_day = 'infinity');
   if not found then
     return 'refused';
   end if;
@@ -4596,7 +4599,7 @@ begin
 end;
 $function$;
 
-create or replace function resend_delivery_819072d1eceb(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_new_id uuid, p_attempts int, p_response jsonb) returns text
+create or replace function resend_delivery_49220c807913(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_new_id uuid, p_attempts int, p_response jsonb) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -4620,9 +4623,11 @@ begin
   if not found then
     return 'refused';
   end if;
-  perform 1 from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
-    and d.id = p_delivery_id and d.log_day < 'infinity' and d.status = 'succeeded' and not exists (select 1 from deliveries o where o.organization_id = p_organization_id
-      and o.webhook_id = p_webhook_id and o.event_id = d.event_id and o.log_day = 'infinity');
+  perform 1 from deliveries d
+    where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
+      and d.id = p_delivery_id and d.log_day < 'infinity' and d.status = 'succeeded'
+      and not exists (select 1 from deliveries o where o.organization_id = p_organization_id
+        and o.webhook_id = p_webhook_id and o.event_id = d.event_id and o.log_day = 'infinity');
   if not found then
     return 'refused';
   end if;
