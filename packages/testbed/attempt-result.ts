@@ -22,3 +22,14 @@ export function succeeded(delivery: ClaimedDelivery, now: number): AttemptResult
     lostHandshake: false,
   }
 }
+
+/** A 500 at this time, after which it is not sent again. */
+export function failed(delivery: ClaimedDelivery, now: number): AttemptResult {
+  const made = succeeded(delivery, now)
+  const error = { code: 'non_2xx', message: 'The endpoint answered 500.' } as const
+  return {
+    ...made,
+    verdict: { ...made.verdict, status: 'failed', error, counts: 'failure' },
+    responseStatus: 500,
+  }
+}

@@ -3,15 +3,15 @@
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { expect, test } from 'vitest'
-import { succeeded } from '../../../testbed/attempt-result.ts'
+import { failed, succeeded } from '../../../testbed/attempt-result.ts'
 import { testClock } from '../../../testbed/clock.ts'
 import { deliverySettings } from '../../../testbed/delivery-settings.ts'
 import { plant } from '../../../testbed/planted.ts'
 import { testService } from '../../../testbed/service.ts'
 import { unshared } from '../../src/db/fair-pool.ts'
-import { createPool, endPool } from '../../src/db/pool.ts'
+import { createPool, endPool, type LocalSettings } from '../../src/db/pool.ts'
 import { createEndpointQueues } from '../../src/delivery/endpoint-queues.ts'
-import type { ClaimedDelivery } from '../../src/delivery/model.ts'
+import type { AttemptResult, ClaimedDelivery } from '../../src/delivery/model.ts'
 import { noChange } from '../../src/delivery/verdict.ts'
 import { kinds } from '../../src/desk/index.ts'
 import { poolSettings } from '../../src/roles/worker.ts'
@@ -29,6 +29,41 @@ async function rowsRead(pool: Pool): Promise<number> {
   return rows[0]?.read ?? Number.NaN
 }
 
+type Known = 'never' | 'before' | 'after'
+
+/** An endpoint with a backlog, and one connection, which says what it has read. `analyzed`: when the planner's statistics are from. */
+async function withBacklog(analyzed: Known, settings: LocalSettings) {
+  await using stack = new AsyncDisposableStack()
+  const clock = testClock()
+  const service = stack.use(await testService({ clock }))
+  const { organizationId } = service.api
+  const pool = createPool(service.database.connection, { max: 1, settings, onIdleError: () => {} })
+  stack.defer(() => endPool(pool))
+  if (analyzed === 'before') await pool.query('analyze')
+  const now = clock.now()
+  const urls = ['https://127.0.0.1:1/']
+  const { encryptionKey } = deliverySettings
+  const [endpoint] = await plant(pool, { organizationId, encryptionKey, urls, backlog, now })
+  if (analyzed === 'after') await pool.query('analyze')
+  const queues = createEndpointQueues(
+    unshared(pool),
+    kinds.map(({ table }) => table),
+  )
+  const key = { organizationId, webhookId: endpoint!.id }
+  const lease = { id: randomUUID(), workerId: randomUUID(), until: now + 15_000, listening: false }
+  const claim = (limit: number, known: readonly string[]) =>
+    queues.claim(key, () => ({ lease, now, limit }), known)
+  const complete = (results: readonly AttemptResult[], known: readonly string[]) =>
+    queues.complete(
+      { ...key, leaseId: lease.id },
+      { results, health: noChange, next: 'hold', priority: 'healthy', known },
+      now,
+      lease.until,
+    )
+  const owned = stack.move()
+  return { pool, now, claim, complete, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+}
+
 test.each([
   ['nothing of it', 'never', {}],
   ['of a queue that was empty', 'before', {}],
@@ -37,43 +72,22 @@ test.each([
 ] as const)(
   'a round of 64 reads a few rows for each, of 20,000 pending, where the planner knows %s',
   async (_, analyzed, settings) => {
-    const clock = testClock()
-    await using service = await testService({ clock })
-    const { organizationId } = service.api
-    // One connection, which says what it has read.
-    const pool = createPool(service.database.connection, { max: 1, settings, onIdleError: () => {} })
-    await using _end = { [Symbol.asyncDispose]: () => endPool(pool) }
-    if (analyzed === 'before') await pool.query('analyze')
-    const now = clock.now()
-    const urls = ['https://127.0.0.1:1/']
-    const { encryptionKey } = deliverySettings
-    const [endpoint] = await plant(pool, { organizationId, encryptionKey, urls, backlog, now })
-    if (analyzed === 'after') await pool.query('analyze')
-    const queues = createEndpointQueues(
-      unshared(pool),
-      kinds.map(({ table }) => table),
-    )
-    const key = { organizationId, webhookId: endpoint!.id }
-    const lease = { id: randomUUID(), workerId: randomUUID(), until: now + 15_000, listening: false }
-
+    await using endpoint = await withBacklog(analyzed, settings)
+    const { pool, now } = endpoint
     // More rounds than the five that PostgreSQL plans again in any case.
     const rounds = 8
     const before = await rowsRead(pool)
     let known: ClaimedDelivery[] = []
     for (let round = 0; round < rounds; round++) {
       const ids = known.map(({ id }) => id)
-      const claim = await queues.claim(key, () => ({ lease, now, limit: size }), ids)
+      const claim = await endpoint.claim(size, ids)
       expect(claim?.deliveries).toHaveLength(size)
       const results = known.map((delivery) => succeeded(delivery, now))
       known = [...claim!.deliveries]
-      const completion = {
+      const completed = await endpoint.complete(
         results,
-        health: noChange,
-        next: 'hold',
-        priority: 'healthy',
-        known: known.map(({ id }) => id),
-      } as const
-      const completed = await queues.complete({ ...key, leaseId: lease.id }, completion, now, lease.until)
+        known.map(({ id }) => id),
+      )
       expect(completed).toMatchObject({ held: true, more: true })
     }
     const read = (await rowsRead(pool)) - before
@@ -81,5 +95,31 @@ test.each([
     expect(left.rows).toEqual([{ n: backlog - (rounds - 1) * size }])
     expect(read).toBeGreaterThan(rounds * size)
     expect(read).toBeLessThan(rounds * size * 10)
+  },
+)
+
+test.each([
+  ['nothing of it', 'never', {}],
+  ['of a queue that was empty', 'before', {}],
+  ['all', 'after', {}],
+  ['all, and plans as for a worker', 'after', poolSettings],
+] as const)(
+  'failures of a subscription read a few rows for each, of 20,000 pending, where the planner knows %s',
+  async (_, analyzed, settings) => {
+    await using endpoint = await withBacklog(analyzed, settings)
+    const { pool, now } = endpoint
+    await pool.query(`update webhooks set subscription_id = 'a subscription'`)
+    const rounds = 8
+    const { deliveries } = (await endpoint.claim(rounds, []))!
+    const before = await rowsRead(pool)
+    for (const delivery of deliveries) {
+      const completed = await endpoint.complete([failed(delivery, now)], [])
+      expect(completed).toMatchObject({ held: true, more: true })
+    }
+    expect((await rowsRead(pool)) - before).toBeLessThan(rounds * 10)
+    const gaps = await pool.query(
+      "select count(*)::int as n from deliveries d where d.status = 'pending' and d.event_type = 'gap'",
+    )
+    expect(gaps.rows).toEqual([{ n: 1 }])
   },
 )
