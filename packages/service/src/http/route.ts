@@ -8,7 +8,7 @@ import type { RequestContext, ResponseToStore } from '../journal/change.ts'
 import { OrganizationNotServed } from '../journal/not-served.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { freeBytes } from '../kernel/free-bytes.ts'
-import { type Outcome, type Result, refused, type StoredResponse } from '../kernel/outcome.ts'
+import type { Outcome, Result, StoredResponse } from '../kernel/outcome.ts'
 import type { Answer, Operation, ReadParameter } from '../openapi/api-module.ts'
 import { actingTeammate, callerOf, recheckCaller, requireKey, type TokenExchange } from './authenticate.ts'
 import { entityTag } from './entity-tag.ts'
@@ -274,20 +274,24 @@ function handlerOf<Services>(
     })
   }
 
-  /** A read that took long is refused if the caller may no longer make it. */
-  async function handleRead(call: RouteCall, services: Services): Promise<Outcome<unknown> | Sent> {
-    const outcome = await route.handle(services, call)
-    const refusal = outcome.outcome === 'done' ? await call.recheck(recheckAfter) : null
-    return refusal === null ? outcome : refused(refusal)
+  async function handle(call: RouteCall, { services, idempotency }: Shard<Services>) {
+    if (!once) return route.handle(services, call)
+    if (idempotency === null) throw new Error(`${route.id} needs a store of responses`)
+    return handleOnce(call, services, idempotency)
   }
 
-  async function handleOn(call: RouteCall, { services, idempotency }: Shard<Services>) {
-    const refusal = await call.recheck(recheckAfter)
-    if (refusal !== null) return refuse(call, refusal)
-    if (route.method === 'get') return respond(call, services, await handleRead(call, services))
-    if (!once) return respond(call, services, await route.handle(services, call))
-    if (idempotency === null) throw new Error(`${route.id} needs a store of responses`)
-    return respond(call, services, await handleOnce(call, services, idempotency))
+  async function handleOn(call: RouteCall, shard: Shard<Services>) {
+    const early = await call.recheck(recheckAfter)
+    if (early !== null) return refuse(call, early)
+    const outcome = await handle(call, shard)
+    // Meanwhile the caller may have lost its key, and rows that were not found may have been dropped after a move.
+    const late = hasOnlyRead(outcome) ? await call.recheck(recheckAfter) : null
+    return late === null ? respond(call, shard.services, outcome) : refuse(call, late)
+  }
+
+  /** Whether the request changed nothing, so that it may be refused, or handled again elsewhere. */
+  function hasOnlyRead({ outcome }: Outcome<unknown> | Sent): boolean {
+    return outcome === 'refused' || outcome === 'unchanged' || (outcome === 'done' && route.method === 'get')
   }
 
   /** The shard of the organization; the first where nothing says which. */

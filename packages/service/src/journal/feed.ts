@@ -6,6 +6,7 @@
 import { crc32 } from 'node:zlib'
 import { readJson } from '@deskwire/sdk/json'
 import { largeBeyond } from '../admission/large-work.ts'
+import { OrganizationGone } from '../db/call-function.ts'
 import type { Database } from '../db/fair-pool.ts'
 import { milliseconds, type PreparedStatement, queryText, type TextRow } from '../db/text-query.ts'
 import { singleFlight } from '../kernel/coalesce.ts'
@@ -129,7 +130,7 @@ function feedOf<C>(
         ...(removalsAfter !== null && { removalsAfter: removalsFrom(position, removalsAfter) }),
       })
       const [columns] = await queryText(database.of(organizationId, signal), statement, values)
-      if (columns === undefined) throw new Error(`organization ${organizationId} has no clock`)
+      if (columns === undefined) throw new OrganizationGone(organizationId)
       const row = pageRowOf(columns)
       if (start.from === 'cursor' && start.cursor.epoch !== row.epoch) return fail('epoch_over')
       if (row.isWatermarkLost) return fail('watermark_lost')

@@ -3,6 +3,7 @@
  * snapshot (specification 7.9). They are computed from the rows, as stored hashes would cost every change, and few
  * clients read them.
  */
+import { OrganizationGone } from '../db/call-function.ts'
 import type { Database } from '../db/fair-pool.ts'
 import { arrayParameter, milliseconds, queryTextWithin } from '../db/text-query.ts'
 import { type Cursor, highestId } from '../kernel/cursor.ts'
@@ -56,7 +57,7 @@ export function createRangeDigestReader(
       ])
       if (rows === 'too_long') return rows
       const [first] = rows
-      if (first === undefined) throw new Error(`organization ${organizationId} has no clock`)
+      if (first === undefined) throw new OrganizationGone(organizationId)
       const [epoch, lastStamp] = first.map(Number) as [number, number]
       return {
         asOf: lastStamp,

@@ -1,4 +1,5 @@
 /** Reads an organization, and changes its name and settings. A change without effect is not stored. */
+import { OrganizationGone } from '../db/call-function.ts'
 import type { Database } from '../db/fair-pool.ts'
 import { problem } from '../kernel/errors.ts'
 import type { StateOf } from '../kernel/fields/field.ts'
@@ -22,7 +23,7 @@ export function createOrganizations(database: Pick<Database, 'of'>, clock: Clock
       [organizationId],
     )
     const [row] = rows
-    if (row === undefined) throw new Error(`the organization ${organizationId} of a living key is gone`)
+    if (row === undefined) throw new OrganizationGone(organizationId)
     return row
   }
 

@@ -4,6 +4,7 @@
  */
 import type { Caller } from '../auth/authenticator.ts'
 import { grants } from '../auth/scopes.ts'
+import { OrganizationGone } from '../db/call-function.ts'
 import type { Database } from '../db/fair-pool.ts'
 import { envelope } from '../delivery/attempt.ts'
 import { currentBody } from '../delivery/claim.ts'
@@ -330,7 +331,7 @@ async function readPage(
     [organizationId, position.id, types, limit, looked, ...(subject === null ? [] : [subject])],
   )
   const [first] = rows
-  if (first === undefined) throw new Error(`organization ${organizationId} has no clock`)
+  if (first === undefined) throw new OrganizationGone(organizationId)
   const found = rows.flatMap(({ id, ...row }) => (id === null ? [] : [{ id, ...row }]))
   const last = found.length === limit ? found.at(-1)?.id : first.last
   const isWhole = first.seen < looked && (found.length < limit || last === first.last)
