@@ -2,6 +2,7 @@
  * Deliveries to subscriptions of agents (SEP-3415): an endpoint with an owner and an end, whose bodies are occurrences
  * with a cursor of `GET /v1/events`. A client that reads on from that cursor gets every event that was not delivered.
  */
+import { OrganizationGone } from '../db/call-function.ts'
 import type { Queryable } from '../db/pool.ts'
 import { encodeCursor } from '../kernel/cursor.ts'
 import { firstIdAt, timeOfId } from '../kernel/ids.ts'
@@ -41,7 +42,7 @@ export async function readWatermark(
     [organizationId, webhookId, formatTimestamp(now), formatTimestamp(now - retention)],
   )
   const [row] = rows
-  if (row === undefined) throw new Error(`organization ${organizationId} has no clock`)
+  if (row === undefined) throw new OrganizationGone(organizationId)
   const { epoch, head, pending, missed, replayed, fanned } = row
   const others = [
     head.getTime() + 1,
