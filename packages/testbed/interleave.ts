@@ -56,7 +56,7 @@ const command = fc.oneof(
     }),
   },
   {
-    weight: 2,
+    weight: 4,
     arbitrary: fc.record({ does: fc.constant('remove' as const), row: which, stale: fc.boolean() }),
   },
 )
