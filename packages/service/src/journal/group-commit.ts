@@ -1,7 +1,8 @@
 /**
  * Group commit: changes that arrive while earlier ones of their organization commit go together in its next call, as
- * a commit waits once for the disk, however many changes it carries. One statement calls the function for up to 16
- * organizations, which doubles the throughput of 64 of them.
+ * a commit waits once for the disk, however many changes it carries. An organization has one call under way: a second
+ * would only wait for the clock, with half of the changes. One statement calls the function for up to 16 organizations,
+ * which doubles the throughput of 64 of them.
  *
  * No organization delays another: a large unit has a call of its own, and so has an organization whose clock another
  * process holds for long. Other statements that take the clock, such as changes of endpoints and keys, wait in the
@@ -18,8 +19,6 @@ import { notServedCode } from './not-served.ts'
 export interface GroupLimits {
   readonly changes: number
   readonly organizations: number
-  /** Calls of one organization under way at once: one commits while the next is sent. */
-  readonly perOrganization: number
   readonly calls: number
   /** Calls with a large unit, in addition to `calls`. */
   readonly largeCalls: number
@@ -37,7 +36,6 @@ const tablesOfWeeks = 4
 export const defaultLimits: GroupLimits = {
   changes: largeBeyond.changes,
   organizations: 16,
-  perOrganization: 2,
   calls: 4,
   largeCalls: 2,
   lockWaitCalls: 2,
@@ -163,12 +161,12 @@ export class GroupCommit {
 
   /** Where another process holds the clock for long, the task waits for the lock, alone of its organization. */
   #beginExclusiveTask(queue: OrganizationQueue): void {
-    const { contended, exclusiveTaskUnderWay, ownCallUnderWay, exclusiveTasks, units } = queue
+    const { contended, exclusiveTaskUnderWay, callUnderWay, exclusiveTasks, units } = queue
     const [next] = exclusiveTasks
-    if (next === undefined || exclusiveTaskUnderWay || ownCallUnderWay) return
+    if (next === undefined || exclusiveTaskUnderWay || isAlone(callUnderWay)) return
     if (contended) {
       const isFirst = units[0] === undefined || next.since <= units[0].since
-      if (!isFirst || queue.underWay > 0 || this.#underWay.lockWait >= this.#limits.lockWaitCalls) return
+      if (!isFirst || callUnderWay !== null || this.#underWay.lockWait >= this.#limits.lockWaitCalls) return
     }
     exclusiveTasks.shift()
     void this.#runExclusiveTask(queue, next, contended)
@@ -188,7 +186,11 @@ export class GroupCommit {
   /** A part for a call of its own, when nothing else of its organization is under way. */
   #takePartAlone(sort: 'large' | 'lockWait'): Part | null {
     for (const queue of this.#queues.values()) {
-      if (queue.underWay > 0 || (queue.exclusiveTaskUnderWay && queue.contended) || !needsOwnCall(queue))
+      if (
+        queue.callUnderWay !== null ||
+        (queue.exclusiveTaskUnderWay && queue.contended) ||
+        !needsOwnCall(queue)
+      )
         continue
       const isLarge = queue.units[0]?.large === true
       if (isLarge !== (sort === 'large')) continue
@@ -202,14 +204,11 @@ export class GroupCommit {
   #takeParts(): Part[] {
     const parts: Part[] = []
     for (const queue of this.#queues.values()) {
-      if (queue.ownCallUnderWay || needsOwnCall(queue)) continue
-      if (queue.units.length === 0 || queue.underWay >= this.#limits.perOrganization) continue
+      if (queue.units.length === 0 || queue.callUnderWay !== null || needsOwnCall(queue)) continue
       const isIsolated = (this.#isolatedUntil.get(queue.organizationId) ?? 0) > this.#elapsed()
       if (isIsolated && parts.length > 0) continue
-      const batch = this.#takeBatch(queue)
-      // Empty when all of them wait for units under way; when those end, this runs again.
-      if (batch.length > 0) parts.push({ queue, batch })
-      if (parts.length === this.#limits.organizations || (isIsolated && parts.length > 0)) break
+      parts.push({ queue, batch: this.#takeBatch(queue) })
+      if (parts.length === this.#limits.organizations || isIsolated) break
     }
     for (const { queue } of parts) this.#moveToBack(queue)
     return parts
@@ -221,12 +220,9 @@ export class GroupCommit {
     this.#queues.set(queue.organizationId, queue)
   }
 
-  /**
-   * The next units that share no key with each other or with those under way, which may commit later. None passes a
-   * large one.
-   */
+  /** The next units that share no key with each other. None passes a large one. */
   #takeBatch(queue: OrganizationQueue): QueuedUnit[] {
-    const taken = new Set(queue.held)
+    const taken = new Set<string>()
     const batch: QueuedUnit[] = []
     const passedOver: QueuedUnit[] = []
     let seen = 0
@@ -287,7 +283,7 @@ export class GroupCommit {
   }
 
   #forgetIdle({ organizationId, units, exclusiveTasks, ...queue }: OrganizationQueue): void {
-    if (queue.underWay > 0 || queue.exclusiveTaskUnderWay) return
+    if (queue.callUnderWay !== null || queue.exclusiveTaskUnderWay) return
     if (units.length + exclusiveTasks.length > 0) return
     this.#queues.delete(organizationId)
     if (this.#queues.size === 0) for (const resolve of this.#whenIdle.splice(0)) resolve()
@@ -295,25 +291,21 @@ export class GroupCommit {
 
   async #run({ parts, sort }: Call): Promise<void> {
     // A call of its own can wait: it delays no other organization.
-    const waitsForLock = sort !== 'shared'
+    const waitsForLock = isAlone(sort)
     this.#underWay[sort]++
     // One order everywhere, so that two calls never wait for each other's clocks.
     parts.sort((a, b) => (a.queue.organizationId < b.queue.organizationId ? -1 : 1))
     for (const { queue, batch } of parts) {
-      queue.underWay++
-      queue.ownCallUnderWay = waitsForLock
+      queue.callUnderWay = sort
       this.#unitsUnderWay += batch.length
-      for (const key of batch.flatMap(({ keys }) => keys)) queue.held.add(key)
     }
     try {
       await this.#commit(parts, waitsForLock)
     } finally {
       this.#underWay[sort]--
       for (const { queue, batch } of parts) {
-        queue.underWay--
+        queue.callUnderWay = null
         this.#unitsUnderWay -= batch.length
-        if (waitsForLock) queue.ownCallUnderWay = false
-        for (const key of batch.flatMap(({ keys }) => keys)) queue.held.delete(key)
         this.#forgetIdle(queue)
       }
       this.#schedule()
@@ -388,13 +380,10 @@ interface OrganizationQueue {
   units: QueuedUnit[]
   exclusiveTasks: ExclusiveTask[]
   exclusiveTaskUnderWay: boolean
-  underWay: number
-  /** A call of its own is under way: further calls of this organization would only wait for it. */
-  ownCallUnderWay: boolean
+  /** Of its one call at a time; exclusive tasks run beside a shared one. */
+  callUnderWay: Call['sort'] | null
   /** Another process held the clock for long: the next call waits for it, without other organizations. */
   contended: boolean
-  /** Keys of the units under way. */
-  readonly held: Set<string>
 }
 
 interface Part {
@@ -403,13 +392,18 @@ interface Part {
 }
 
 function emptyQueue(organizationId: string): OrganizationQueue {
-  const nothing = {
-    underWay: 0,
+  return {
+    organizationId,
+    units: [],
+    exclusiveTasks: [],
     exclusiveTaskUnderWay: false,
-    ownCallUnderWay: false,
+    callUnderWay: null,
     contended: false,
   }
-  return { organizationId, units: [], exclusiveTasks: [], held: new Set(), ...nothing }
+}
+
+function isAlone(sort: Call['sort'] | null): boolean {
+  return sort === 'large' || sort === 'lockWait'
 }
 
 function needsOwnCall({ units, contended }: OrganizationQueue): boolean {

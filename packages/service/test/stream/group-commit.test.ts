@@ -90,22 +90,21 @@ function databaseError(code: string): DatabaseError {
 }
 
 test('changes of one turn go together, up to the limits', async () => {
-  const { group, open } = scripted({ changes: 3, organizations: 2, perOrganization: 2, calls: 3 })
+  const { group, open } = scripted({ changes: 3, organizations: 2, calls: 3 })
   for (let n = 0; n < 10; n++) void group.submit('a', change(`a${n}`))
   for (const organization of ['b', 'c', 'd']) void group.submit(organization, change(organization))
   await turn()
   expect(open.map(({ ids }) => ids)).toEqual([
     [['a0', 'a1', 'a2'], ['b']],
     [['c'], ['d']],
-    [['a3', 'a4', 'a5']],
   ])
-  // The first organization has as many calls under way as it may: a free call is not for it.
+  // The first organization has a call under way: a free one is not for it.
   open[1]!.commit()
   await turn()
-  expect(open).toHaveLength(2)
+  expect(open).toHaveLength(1)
   open[0]!.commit()
   await turn()
-  expect(open.map(({ ids }) => ids)).toEqual([[['a3', 'a4', 'a5']], [['a6', 'a7', 'a8']]])
+  expect(open.map(({ ids }) => ids)).toEqual([[['a3', 'a4', 'a5']]])
 })
 
 test('organizations of a call are in one order, so that two calls never wait for each other', async () => {
@@ -116,7 +115,7 @@ test('organizations of a call are in one order, so that two calls never wait for
 })
 
 test('an organization with a long queue does not hold up the others', async () => {
-  const { group, open } = scripted({ changes: 2, organizations: 1, perOrganization: 2, calls: 1 })
+  const { group, open } = scripted({ changes: 2, organizations: 1, calls: 1 })
   for (let n = 0; n < 20; n++) void group.submit('busy', change(`busy${n}`))
   await turn()
   for (const organization of ['x', 'y', 'z']) void group.submit(organization, change(organization))
@@ -141,7 +140,6 @@ const submissions = fc.array(
 const someLimits = fc.record({
   changes: fc.integer({ min: 1, max: 5 }),
   organizations: fc.integer({ min: 1, max: 3 }),
-  perOrganization: fc.integer({ min: 1, max: 3 }),
   calls: fc.integer({ min: 1, max: 4 }),
 })
 const answers = fc.infiniteStream(
@@ -171,7 +169,7 @@ test('nothing under way shares a row, unique value or key; a row keeps its order
           open.flatMap((call) => call.parts),
           (part) => part.organizationId,
         )) {
-          expect(parts.length).toBeLessThanOrEqual(limits.perOrganization)
+          expect(parts.length).toBe(1)
           for (const part of parts) expect(part.units.length).toBeLessThanOrEqual(limits.changes)
           const keys = parts.flatMap((part) => part.units.flatMap(exclusiveKeys))
           expect(new Set(keys).size, `keys under way of ${organization}`).toBe(keys.length)
@@ -509,7 +507,7 @@ test('is idle once all is committed, and its exclusive tasks have ended', async 
 })
 
 test('a unit whose signal aborts while it waits is not committed; one that is being committed goes on', async () => {
-  const { group, open, calls } = scripted({ perOrganization: 1 })
+  const { group, open, calls } = scripted()
   const gone = new AbortController()
   const reason = new Error('disconnected')
   const first = group.submit('a', { ...change('1'), signal: gone.signal })

@@ -27,7 +27,6 @@ const tables = kinds
 const limits = fc.record({
   changes: fc.integer({ min: 1, max: 8 }),
   organizations: fc.integer({ min: 1, max: 2 }),
-  perOrganization: fc.integer({ min: 1, max: 3 }),
   calls: fc.integer({ min: 1, max: 3 }),
   largeCalls: fc.integer({ min: 1, max: 2 }),
 })
