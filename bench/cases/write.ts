@@ -1,6 +1,14 @@
 /** Changes over HTTP, compared with the bare commit function on the same database. */
 import { maxClockSkew } from '../../packages/service/src/journal/commit-protocol.ts'
-import { bareBatch, bareCalls, bareCreations, bareUpdates, commitBare } from '../harness/bare-commit.ts'
+import {
+  bareBatch,
+  bareCalls,
+  bareCreations,
+  bareUpdates,
+  commitBare,
+  newPatch,
+  newSearchedPatch,
+} from '../harness/bare-commit.ts'
 import { install, type Organization } from '../harness/installation.ts'
 import { drive } from '../harness/load.ts'
 import { customerIds, headersOf, patches } from '../harness/patches.ts'
@@ -23,17 +31,21 @@ export async function* write({ runs }: Scale): AsyncGenerator<Result> {
   for (let n = 0; n < 64; n++) many.push(await seed(installation, { live: 500 }))
   const ids = await customerIds([installation.pool])
 
-  for (const clients of [64, 16]) {
-    const load = { url, clients, status: 200, request: patches([one], ids, clients) }
+  for (const [clients, patch, what] of [
+    [64, newPatch, 'PATCH'],
+    [16, newPatch, 'PATCH'],
+    [64, newSearchedPatch, 'PATCH of an attribute'],
+  ] as const) {
+    const load = { url, clients, status: 200, request: patches([one], ids, clients, patch) }
     await drive({ ...load, seconds: 1 })
     const results: Run[] = []
     for (let run = 0; run < runs; run++) {
-      const changes = await bareUpdates(installation, one.organizationId, bareChanges)
+      const changes = await bareUpdates(installation, one.organizationId, bareChanges, patch)
       const baseline = await commitBare(installation, one.organizationId, changes)
       results.push(runOf(await drive({ ...load, seconds }), baseline))
     }
     const conditions = { organizations: 1, clients, rows: one.live, seconds, bare }
-    yield summarize(`write: PATCH, one organization, ${clients} clients`, 'changes/s', conditions, results)
+    yield summarize(`write: ${what}, one organization, ${clients} clients`, 'changes/s', conditions, results)
   }
 
   for (const [organizations, callers] of [

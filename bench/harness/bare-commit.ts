@@ -32,6 +32,7 @@ export async function bareUpdates(
   installation: Installation,
   organizationId: string,
   count: number,
+  patch: Patch = newPatch,
 ): Promise<Change[]> {
   const { rows } = await installation.pool.query<{ body: string; updated_at: Date }>(
     `select c.body, c.updated_at from customers c
@@ -41,7 +42,7 @@ export async function bareUpdates(
   return rows.map(({ body, updated_at }) => {
     const version = customer.table.version
     const row = { body, updatedAt: formatTimestamp(updated_at.getTime()), version }
-    const state = { ...parseRepresentation(customer, row).state, ...newPatch() }
+    const state = { ...parseRepresentation(customer, row).state, ...patch() }
     const change = updateChange(customer, systemClock, row, state, null)
     if (change === null) throw new Error('a patch that changes nothing')
     return change
@@ -90,9 +91,16 @@ export async function commitBare(
   }
 }
 
-/** A new patch of fields that are not searched. */
-export function newPatch(): { customAttributes: Record<string, string | number | boolean> } {
-  return { customAttributes: { plan: 'team', seats: 25, visits: ++visits } }
+export type Patch = () => State
+
+/** A new patch of a field that no search reads. */
+export function newPatch() {
+  return { locale: `en-x-${(++patches).toString(36)}` }
 }
 
-let visits = 0
+/** A new patch of an attribute, which is searched: all search terms of the row are written again (decision 27). */
+export function newSearchedPatch() {
+  return { customAttributes: { plan: 'team', seats: 25, visits: ++patches } }
+}
+
+let patches = 0

@@ -1,6 +1,6 @@
 /** Changes customers one after another. */
 import type { Pool } from 'pg'
-import { newPatch } from './bare-commit.ts'
+import { newPatch, type Patch } from './bare-commit.ts'
 import type { Organization } from './installation.ts'
 import type { PlainRequest } from './plain-client.ts'
 
@@ -21,6 +21,7 @@ export function patches(
   organizations: readonly Organization[],
   ids: ReadonlyMap<string, readonly string[]>,
   clients: number,
+  patch: Patch = newPatch,
 ): (client: number) => PlainRequest {
   const turns = Array.from({ length: clients }, (_, client) => client)
   return (client) => {
@@ -33,7 +34,7 @@ export function patches(
       method: 'PATCH',
       path: `/v1/customers/${id}`,
       headers: headersOf(organization),
-      body: JSON.stringify(newPatch()),
+      body: JSON.stringify(patch()),
     }
   }
 }
