@@ -20,7 +20,6 @@ import {
   sendingSettingsOf,
   summarySettingsOf,
 } from '../roles/delivery-settings.ts'
-import { checkAddresses } from './addresses.ts'
 import {
   checkClock,
   checkConnections,
@@ -61,19 +60,19 @@ export async function examine({
   if (settings !== null) findings.push(settingsFinding(config))
   let receivers: readonly Receiver[] =
     endpoint !== null && isUrl(endpoint) ? [{ id: 'URL', url: endpoint }] : []
-  for (const each of await eachDatabase(config, (finding) => findings.push(finding))) {
+  for (const { name, config: own } of await eachDatabase(config, (finding) => findings.push(finding))) {
     const found: Finding[] = []
-    const database = await open(each.config, log, (finding) => found.push(finding))
+    const database = await open(own, log, (finding) => found.push(finding))
     if (database !== null) {
       try {
-        found.push(...(await examineDatabase(database.pool, each.config)))
+        found.push(...(await examineDatabase(database.pool, own)))
         if (await isReadable(database.pool))
           receivers = [...receivers, ...(await receiversFrom(database.pool, endpoint, receivers))]
       } finally {
         await database.close()
       }
     }
-    findings.push(...(each.name === null ? found : found.map((finding) => inWordsOf(each.name, finding))))
+    findings.push(...(name === null ? found : found.map((finding) => inWordsOf(name, finding))))
   }
   if (settings !== null) {
     findings.push(await checkDns(settings, systemClock))
@@ -84,16 +83,11 @@ export async function examine({
   return findings
 }
 
-interface DatabaseOf {
-  readonly name: string
-  readonly config: Config
-}
-
 /** Each database as the only one; calls `report` with the reason when there is none. */
 async function eachDatabase(
   config: Config,
   report: (finding: Finding) => void,
-): Promise<readonly (DatabaseOf | { readonly name: null; readonly config: Config })[]> {
+): Promise<readonly { readonly name: string | null; readonly config: Config }[]> {
   try {
     const named = await namedDatabases(config)
     if (named === null) return [{ name: null, config }]
@@ -195,8 +189,6 @@ async function examineDatabase(pool: Pool, config: Config): Promise<readonly Fin
       findings.push(...(await checkKeys(pool, await keysOfConfig(config), config)))
       const ahead = await checkStreamClock(pool, clock)
       if (ahead !== null) findings.push(ahead)
-      const addresses = await checkAddresses(pool)
-      if (addresses !== null) findings.push(addresses)
       findings.push(await checkLog(pool, clock))
     }
   } catch (error) {

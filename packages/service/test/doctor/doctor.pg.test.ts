@@ -84,34 +84,6 @@ test('an installation that is well: each check once, and nothing fails', async (
   expect(found.every(({ found }) => !found.includes('\n'))).toBe(true)
 })
 
-test('customers with one e-mail address in two forms, as earlier releases stored them', async () => {
-  const api = await shared().newOrganization()
-  const stored = async (email: string, as?: string) => {
-    const { json } = await api.post('/v1/customers', { email })
-    const values = [api.organizationId, json.id, as ?? email]
-    await shared().database.pool.query(
-      'update customers set email = $3 where organization_id = $1 and id = $2',
-      values,
-    )
-    return json.id as string
-  }
-  const kept = await stored('ada@bücher.example')
-  const ascii = await stored('a@example.com', 'ada@xn--bcher-kva.example')
-  await stored('b@example.com', 'Ada@other.example')
-  const decomposed = await stored('c@example.com', 'zo\u0065\u0308@example.com')
-  const composed = await stored('zo\u00eb@example.com')
-  const found = await of('addresses')
-  expect(found).toHaveLength(1)
-  expect(found[0]).toMatch(/^warning: customers with one e-mail address in two forms: /)
-  for (const [owner, other] of [
-    [kept, ascii],
-    [composed, decomposed],
-  ])
-    expect(found[0]).toContain(`${owner} and ${other}`)
-  for (const id of [ascii, decomposed]) await api.delete(`/v1/customers/${id}`)
-  expect(await of('addresses')).toEqual([])
-})
-
 describe('settings', () => {
   test('a variable that is none, a key that is missing, a file of authorities that is none', async () => {
     expect(await of('settings', { DESKWIRE_PROT: '80' })).toContain(
