@@ -7,9 +7,8 @@ import { schemaName } from '../../packages/service/src/kinds/docs/kind-schemas.t
 import { filterNames, listParameters } from '../../packages/service/src/kinds/http/list-query.ts'
 import type { Kind } from '../../packages/service/src/kinds/model/kind.ts'
 import type { QueryParameter } from '../../packages/service/src/openapi/api-module.ts'
-import { endpointEvents } from '../../packages/service/src/webhooks/endpoint-events.ts'
 import { rotationShape, webhookShapes } from '../../packages/service/src/webhooks/endpoints.ts'
-import { createEventTypes } from '../../packages/service/src/webhooks/event-types.ts'
+import { createEventTypes, endpointEvents } from '../../packages/service/src/webhooks/event-types.ts'
 import { logStatuses } from '../../packages/service/src/webhooks/log-functions.ts'
 import {
   attemptFields,

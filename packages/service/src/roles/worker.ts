@@ -38,13 +38,13 @@ import type { Telemetry } from '../kernel/telemetry.ts'
 import { type Clock, systemClock } from '../kernel/timestamps.ts'
 import { createBackfillOf } from '../kinds/model/backfill.ts'
 import type { Kind } from '../kinds/model/kind.ts'
-import { createConnectionMetrics } from '../metrics/admission.ts'
+import { createConnectionMetrics } from '../metrics/database.ts'
 import { createDeliveryMetrics, showInFlight } from '../metrics/delivery.ts'
 import { createRegistry } from '../metrics/registry.ts'
 import { schemaOf } from '../schema.ts'
 import { createJobs, type Jobs } from '../summarizer/jobs.ts'
 import type { SummarySettings } from '../summarizer/summarizer.ts'
-import { endpointScope } from '../webhooks/endpoint-events.ts'
+import { endpointScope } from '../webhooks/event-types.ts'
 import { createRecoverer, createRecoveries } from '../webhooks/recovery/job.ts'
 import { createReports } from '../webhooks/report-endpoints.ts'
 import { signingKeysOf } from '../webhooks/signing-keys.ts'
@@ -378,7 +378,7 @@ export function createWorker(options: {
     log,
     observer,
     exclusiveTasks,
-    wake: () => engine.wake(),
+    onDeliveries: () => engine.wake(),
   })
   const recoverer = createRecoverer({
     recoveries: createRecoveries(pool, attemptsOf(schedule)),

@@ -5,7 +5,17 @@ import type { Condition } from '../delivery/options.ts'
 import { type Problem, problem, validationFailed } from '../kernel/errors.ts'
 import type { Field } from '../kernel/fields/field.ts'
 import type { Kind } from '../kinds/model/kind.ts'
-import { endpointEvents, endpointScope } from './endpoint-events.ts'
+
+/** The events about endpoints themselves (specification 9.7), each with when it is sent. */
+export const endpointEvents = {
+  'endpoint.failing': 'an attempt fails for the first time since a success',
+  'endpoint.disabling_soon': 'half of the time has passed after which a failing endpoint is disabled',
+  'endpoint.disabled': 'an endpoint was disabled; `disabledReason` says why',
+  'endpoint.recovered': 'an attempt succeeds after one of the events above',
+} as const satisfies Readonly<Record<string, string>>
+
+/** What subscribers and readers of these need. */
+export const endpointScope = 'webhooks:read'
 
 export interface EventTypes {
   readonly names: readonly string[]

@@ -4,7 +4,7 @@ import { makeCustomer, makeTicket } from '../../../testbed/desk.ts'
 import { eventually } from '../../../testbed/eventually.ts'
 import { hour, makeWebhook, minute, second } from '../../../testbed/hooks.ts'
 import { answer, type Behaviour } from '../../../testbed/receiver.ts'
-import { endpointEvents } from '../../src/webhooks/endpoint-events.ts'
+import { endpointEvents } from '../../src/webhooks/event-types.ts'
 import { receiving } from '../delivery/receiving.fixture.ts'
 import { recovererOn, reportsOn } from './recovery.fixture.ts'
 
