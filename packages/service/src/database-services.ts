@@ -27,11 +27,12 @@ import type { Clock } from './kernel/timestamps.ts'
 import { deskRoutes } from './kinds/http/kind-services.ts'
 import { outdatedRows } from './kinds/model/backfill.ts'
 import type { Kind } from './kinds/model/kind.ts'
-import { createConnectionMetrics, createPoolMetrics } from './metrics/admission.ts'
 import {
   createBacklogMetrics,
+  createConnectionMetrics,
   createLogMetrics,
   createOutdatedMetrics,
+  createPoolMetrics,
   createStorageMetrics,
 } from './metrics/database.ts'
 import { gauge } from './metrics/instruments.ts'

@@ -1,4 +1,4 @@
-/** Metrics read from the database: backlog, storage, and progress of upgrades. Cached, however often they are scraped. */
+/** Metrics of connections, and those read from the database: backlog, storage, upgrades. The latter are cached, however often they are scraped. */
 import type { Pool } from 'pg'
 import type { Registry } from 'prom-client'
 import { suspendedOrganizations } from '../delivery/sweep.ts'
@@ -6,7 +6,7 @@ import { cached } from '../kernel/cached.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 import { countOfStatus } from '../webhooks/table/endpoints.ts'
 import { countedAtMost, type NameOf } from './catalogue.ts'
-import { gauge } from './instruments.ts'
+import { gauge, histogram } from './instruments.ts'
 
 /** What `read` returns; null while it fails. A value is reused for `goodFor` milliseconds, a failure for a second. */
 function known<V>(clock: Clock, read: () => Promise<V>, goodFor = 15_000): () => Promise<V | null> {
@@ -112,5 +112,34 @@ export function createLogMetrics(register: Registry, clock: Clock, read: () => P
     const missing = await counted()
     if (missing === null) it.remove()
     else it.set(missing)
+  })
+}
+
+interface PoolUsage {
+  readonly waiting: number
+  readonly underWay: number
+}
+
+/** Adds the gauges, and returns an observer of waiting times. */
+export function createPoolMetrics(register: Registry, usage: () => PoolUsage) {
+  const waits = histogram(register, 'deskwire_statement_wait_seconds')
+  gauge(register, 'deskwire_statements_waiting', (it) => it.set(usage().waiting))
+  gauge(register, 'deskwire_statements_under_way', (it) => it.set(usage().underWay))
+  return { waited: (milliseconds: number) => waits.observe(milliseconds / 1000) }
+}
+
+export function createConnectionMetrics(register: Registry, pools: Readonly<Record<string, Pool>>): void {
+  const each = Object.entries(pools)
+  gauge(register, 'deskwire_database_connections', (it) => {
+    for (const [pool, { totalCount, idleCount }] of each) {
+      it.set({ pool, state: 'idle' }, idleCount)
+      it.set({ pool, state: 'used' }, totalCount - idleCount)
+    }
+  })
+  gauge(register, 'deskwire_database_connections_max', (it) => {
+    for (const [pool, { options }] of each) it.set({ pool }, options.max)
+  })
+  gauge(register, 'deskwire_database_connections_waiting', (it) => {
+    for (const [pool, { waitingCount }] of each) it.set({ pool }, waitingCount)
   })
 }

@@ -51,12 +51,6 @@ function threadMetrics(role: ProcessRole): Registry {
   return register
 }
 
-function textOf(snapshots: readonly MetricsSnapshot[]): Promise<string> {
-  return AggregatorRegistry.aggregate([...snapshots]).metrics()
-}
-
-const metricsContentType = Registry.PROMETHEUS_CONTENT_TYPE
-
 /** Milliseconds: creating the text takes longer than most requests. */
 const goodFor = 1_000
 
@@ -68,7 +62,8 @@ export function metricsText(
 ): () => Promise<string> {
   return cached(
     async () => {
-      return textOf(await Promise.all([...snapshotsOf(registers()), ...(await others())]))
+      const snapshots = await Promise.all([...snapshotsOf(registers()), ...(await others())])
+      return AggregatorRegistry.aggregate(snapshots).metrics()
     },
     { clock, goodFor },
   )
@@ -98,7 +93,7 @@ const metrics = route({
     },
   },
   async handle({ text }, { reply }) {
-    reply.header('content-type', metricsContentType).send(await text())
+    reply.header('content-type', Registry.PROMETHEUS_CONTENT_TYPE).send(await text())
     return sent
   },
 })

@@ -1,7 +1,9 @@
+/** Metrics of requests and commits. No metric names an organization. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Histogram, Registry } from 'prom-client'
+import { LimitExceeded } from '../admission/fair-queue.ts'
 import { stopwatch } from '../kernel/timestamps.ts'
-import { gauge, histogram } from './instruments.ts'
+import { counter, gauge, histogram } from './instruments.ts'
 
 /** The hook `onResponse`: times requests by method, class of status, and declared route. */
 export function timeRequests(register: Registry) {
@@ -23,6 +25,27 @@ export function timeRequests(register: Registry) {
 
 /** Clients can send any method, so other methods share one label. */
 const commonMethods = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'PUT', 'OPTIONS'])
+
+interface AdmissionUsage {
+  readonly requests: number
+  readonly memory: number
+  readonly waiting: number
+  /** Changes that are not committed yet. */
+  readonly pending: number
+}
+
+/** Adds the gauges. Returns a hook, `onError`, that counts refusals. */
+export function countAdmission(register: Registry, usage: () => AdmissionUsage) {
+  const refusals = counter(register, 'deskwire_share_refusals_total')
+  gauge(register, 'deskwire_http_requests_under_way', (it) => it.set(usage().requests))
+  gauge(register, 'deskwire_http_requests_waiting', (it) => it.set(usage().waiting))
+  gauge(register, 'deskwire_http_memory_bytes', (it) => it.set(usage().memory))
+  gauge(register, 'deskwire_stream_changes_pending', (it) => it.set(usage().pending))
+  return (_request: unknown, _reply: unknown, error: Error, done: () => void): void => {
+    if (error instanceof LimitExceeded) refusals.inc({ of: error.what, reason: error.reason })
+    done()
+  }
+}
 
 interface CommitCalled {
   readonly milliseconds: number
