@@ -5,7 +5,7 @@ import type { Pool } from 'pg'
 import type { Config } from '../config.ts'
 import { keyFault } from '../roles/delivery-settings.ts'
 import { keyStatusOf, opensSecrets, readNamedKeys } from '../webhooks/installation-key.ts'
-import { keyCheckOf, loadEncryptionKey, SecretBoxError } from '../webhooks/secrets.ts'
+import { keyCheckOf, loadEncryptionKey, tryOpening } from '../webhooks/secrets.ts'
 import { createOpener, type EncryptionKeys } from '../webhooks/vault.ts'
 import { type Finding, failedAsTheStart, findingsOf } from './finding.ts'
 
@@ -113,13 +113,8 @@ async function unopened(
   const endpoints = new Set<string>()
   let opened = 0
   for (const { organization_id: organizationId, webhook_id: webhookId, sealed } of rows) {
-    try {
-      open(sealed, { organizationId, webhookId })
-      opened++
-    } catch (error) {
-      if (!(error instanceof SecretBoxError)) throw error
-      endpoints.add(webhookId)
-    }
+    if (tryOpening(open, sealed, { organizationId, webhookId }) === null) endpoints.add(webhookId)
+    else opened++
   }
   return { opened, endpoints: [...endpoints] }
 }

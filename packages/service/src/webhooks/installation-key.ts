@@ -1,6 +1,6 @@
 /** Compares a process's encryption keys with the check value that the database stores (two in a rotation, decision 56), at its start. */
 import type { Pool } from 'pg'
-import { keyCheckOf, SecretBoxError } from './secrets.ts'
+import { keyCheckOf, tryOpening } from './secrets.ts'
 import { createOpener, type EncryptionKeys } from './vault.ts'
 
 type Queryable = Pick<Pool, 'query'>
@@ -44,24 +44,14 @@ export async function replaceKey(db: Queryable, keys: EncryptionKeys | null): Pr
 
 /** Whether one of the keys opens the newest signing secret; true without secrets. */
 export async function opensSecrets(db: Queryable, keys: EncryptionKeys | null): Promise<boolean> {
-  const secret = await newestSecret(db)
-  if (secret === null) return true
-  if (keys === null) return false
-  const { organization_id: organizationId, webhook_id: webhookId, sealed } = secret
-  try {
-    createOpener(keys)(sealed, { organizationId, webhookId })
-    return true
-  } catch (error) {
-    if (error instanceof SecretBoxError) return false
-    throw error
-  }
-}
-
-async function newestSecret(db: Queryable) {
   const { rows } = await db.query<{ organization_id: string; webhook_id: string; sealed: Buffer }>(
     'select s.organization_id, s.webhook_id, s.sealed from webhook_secrets s order by s.created_at desc limit 1',
   )
-  return rows[0] ?? null
+  const [row] = rows
+  if (row === undefined) return true
+  if (keys === null) return false
+  const { organization_id: organizationId, webhook_id: webhookId, sealed } = row
+  return tryOpening(createOpener(keys), sealed, { organizationId, webhookId }) !== null
 }
 
 export async function readNamedKeys(db: Queryable): Promise<NamedKeys> {

@@ -7,7 +7,7 @@ import type { Pool } from 'pg'
 import { transaction } from '../db/transaction.ts'
 import { notServedOrganizations } from '../journal/not-served.ts'
 import { claimKey, readNamedKeys } from './installation-key.ts'
-import { createSecretBox, keyCheckOf, SecretBoxError, type SecretOwner } from './secrets.ts'
+import { createSecretBox, keyCheckOf, type SecretOwner, tryOpening } from './secrets.ts'
 import { createOpener, type EncryptionKeys } from './vault.ts'
 
 /** The keys do not match the database; the message says what to set. */
@@ -141,32 +141,20 @@ async function sealAnew(
   return done.size
 }
 
-function tryOpening(
-  open: (sealed: Uint8Array, owner: SecretOwner) => string,
-  sealed: Buffer,
-  owner: SecretOwner,
-): string | null {
-  try {
-    return open(sealed, owner)
-  } catch (error) {
-    if (error instanceof SecretBoxError) return null
-    throw error
-  }
-}
-
 const nameOf = (rowKey: RowKey) => rowKey.join('\n')
 
-/** A table by its primary key (names and types) and the column whose id the secret is bound to. */
+/** A table by its primary key (types by name) and the column whose id the secret is bound to. */
 function sealedTable(
   table: string,
-  key: readonly (readonly [string, string])[],
+  key: Readonly<Record<string, string>>,
   subject: string,
   column = 'sealed',
 ): SealedTable {
-  const names = key.map(([name]) => name)
+  const names = Object.keys(key)
+  const types = Object.values(key)
   const of = (alias: string) => names.map((name) => `${alias}.${name}`).join(', ')
-  const parameters = key.map(([, type], n) => `$${n + 2}::${type}`).join(', ')
-  const arrays = key.map(([, type], n) => `$${n + 3}::${type}[]`).join(', ')
+  const parameters = types.map((type, n) => `$${n + 2}::${type}`).join(', ')
+  const arrays = types.map((type, n) => `$${n + 3}::${type}[]`).join(', ')
   const same = (one: string, other: string) =>
     names.map((name) => `${one}.${name} = ${other}.${name}`).join(' and ')
   return {
@@ -206,32 +194,14 @@ function sealedTable(
 
 const signingSecrets = sealedTable(
   'webhook_secrets',
-  [
-    ['organization_id', 'uuid'],
-    ['webhook_id', 'uuid'],
-    ['id', 'uuid'],
-  ],
+  { organization_id: 'uuid', webhook_id: 'uuid', id: 'uuid' },
   'webhook_id',
 )
 
-const ownHeaders = sealedTable(
-  'webhooks',
-  [
-    ['organization_id', 'uuid'],
-    ['id', 'uuid'],
-  ],
-  'id',
-  'sealed_headers',
-)
+const ownHeaders = sealedTable('webhooks', { organization_id: 'uuid', id: 'uuid' }, 'id', 'sealed_headers')
 
 const storedResponses = sealedTable(
   'idempotency_keys',
-  [
-    ['organization_id', 'uuid'],
-    ['api_key_id', 'uuid'],
-    ['method', 'text'],
-    ['path', 'text'],
-    ['key', 'text'],
-  ],
+  { organization_id: 'uuid', api_key_id: 'uuid', method: 'text', path: 'text', key: 'text' },
   'subject_id',
 )

@@ -94,6 +94,16 @@ export class SecretBoxError extends Error {
   override readonly name = 'SecretBoxError'
 }
 
+/** The secret; null when its key, owner or bytes are wrong. */
+export function tryOpening(open: SecretBox['open'], sealed: Uint8Array, owner: SecretOwner): string | null {
+  try {
+    return open(sealed, owner)
+  } catch (error) {
+    if (error instanceof SecretBoxError) return null
+    throw error
+  }
+}
+
 /** Random nonces are safe for 2^32 encryptions per key: four a second for thirty years. @throws RangeError unless it has 32 bytes. */
 export function createSecretBox(key: Buffer): SecretBox {
   if (key.length !== keyLength) throw new RangeError(`the encryption key has ${key.length} bytes, not 32`)

@@ -1,7 +1,7 @@
 /** Encrypts and decrypts secrets. During a rotation (decision 56), encrypts with the key that the database names; decrypts with either. */
 import { encodeResponse, type Sealed } from '../idempotency/stored-responses.ts'
 import type { ResponseToStore } from '../journal/change.ts'
-import { createSecretBox, keyCheckOf, type SecretBox, SecretBoxError, type SecretOwner } from './secrets.ts'
+import { createSecretBox, keyCheckOf, type SecretBox, type SecretOwner, tryOpening } from './secrets.ts'
 
 export interface EncryptionKeys {
   readonly current: Buffer
@@ -22,24 +22,13 @@ export function createOpener({ current, previous }: EncryptionKeys): Opener {
   const box = createSecretBox(current)
   if (previous === null) return box.open
   const other = createSecretBox(previous)
-  return (sealed, owner) => {
-    try {
-      return box.open(sealed, owner)
-    } catch (error) {
-      if (!(error instanceof SecretBoxError)) throw error
-      return other.open(sealed, owner)
-    }
-  }
+  return (sealed, owner) => tryOpening(box.open, sealed, owner) ?? other.open(sealed, owner)
 }
 
-export interface Vault {
-  readonly open: Opener
-  /** The bytes to store, with the check value of their key. */
-  seal(secret: string, owner: SecretOwner): Promise<Sealed>
-}
+export type Vault = ReturnType<typeof createVault>
 
 /** `named`: the check value of the database's key, null without one; called only with two keys. */
-export function createVault(keys: EncryptionKeys, named: () => Promise<Buffer | null>): Vault {
+export function createVault(keys: EncryptionKeys, named: () => Promise<Buffer | null>) {
   const { current, previous } = keys
   const boxOf = (key: Buffer) => ({ box: createSecretBox(key), keyCheck: keyCheckOf(key) })
   const first = boxOf(current)
@@ -51,7 +40,8 @@ export function createVault(keys: EncryptionKeys, named: () => Promise<Buffer | 
   }
   return {
     open: createOpener(keys),
-    async seal(secret, owner) {
+    /** The bytes to store, with the check value of their key. */
+    async seal(secret: string, owner: SecretOwner): Promise<Sealed> {
       const { box, keyCheck } = await naming()
       return { bytes: box.seal(secret, owner), keyCheck }
     },
