@@ -35,35 +35,35 @@ export function insertDeliveries(values: {
     holds,
     isOwn,
   } = values
-  const failed = disabledReason === undefined ? [] : [`when ${disabledReason} is not null then`]
-  const own = isOwn === undefined ? [] : [`when ${isOwn} then`]
-  const unmet = holds === undefined ? [] : [`when not ${holds} then`]
-  const either = (of: { failed: string; own: string; unmet: string; pending: string }) => {
-    const cases = [
-      ...failed.map((when) => `${when} ${of.failed}`),
-      ...own.map((when) => `${when} ${of.own}`),
-      ...unmet.map((when) => `${when} ${of.unmet}`),
-    ]
-    return cases.length === 0 ? of.pending : `case ${cases.join(' ')} else ${of.pending} end`
+  const ended = [
+    disabledReason !== undefined && {
+      when: `${disabledReason} is not null`,
+      status: 'failed',
+      code: 'endpoint_disabled',
+      message: `'the endpoint was disabled: ' || ${disabledReason}`,
+    },
+    isOwn !== undefined && {
+      when: isOwn,
+      status: 'skipped',
+      code: 'own_change',
+      message: "'the key of the endpoint caused it'",
+    },
+    holds !== undefined && {
+      when: `not ${holds}`,
+      status: 'skipped',
+      code: 'conditions_not_met',
+      message: "'the conditions of the endpoint did not hold'",
+    },
+  ].filter((one) => one !== false)
+  const either = (then: (one: (typeof ended)[number]) => string, pending: string) => {
+    const cases = ended.map((one) => `when ${one.when} then ${then(one)}`)
+    return cases.length === 0 ? pending : `case ${cases.join(' ')} else ${pending} end`
   }
-  const today = "(p_now at time zone 'UTC')::date"
-  const [day, status, code, message, due] = [
-    either({ failed: today, own: today, unmet: today, pending: "'infinity'" }),
-    either({ failed: "'failed'", own: "'skipped'", unmet: "'skipped'", pending: "'pending'" }),
-    either({
-      failed: "'endpoint_disabled'",
-      own: "'own_change'",
-      unmet: "'conditions_not_met'",
-      pending: 'null',
-    }),
-    either({
-      failed: `'the endpoint was disabled: ' || ${disabledReason}`,
-      own: "'the key of the endpoint caused it'",
-      unmet: "'the conditions of the endpoint did not hold'",
-      pending: 'null',
-    }),
-    either({ failed: 'null', own: 'null', unmet: 'null', pending: 'p_now' }),
-  ]
+  const day = either(() => "(p_now at time zone 'UTC')::date", "'infinity'")
+  const status = either((one) => `'${one.status}'`, "'pending'")
+  const code = either((one) => `'${one.code}'`, 'null')
+  const message = either((one) => one.message, 'null')
+  const due = either(() => 'null', 'p_now')
   return `insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at, subject_kind,
         subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message, next_attempt_at, created_at, updated_at)
       select p_organization_id, ${id}, ${webhookId}, ${day}, ${e}.id, ${e}.type, ${e}.created_at, ${e}.subject_kind,
