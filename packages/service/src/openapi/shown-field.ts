@@ -33,7 +33,7 @@ export function optional(schema: Record<string, unknown>, description: string): 
 export function recordSchema(
   description: string,
   fields: Readonly<Record<string, ShownField>>,
-  example: object,
+  example?: object,
 ): Json {
   return {
     type: 'object',
@@ -42,6 +42,6 @@ export function recordSchema(
     properties: Object.fromEntries(
       Object.entries(fields).map(([name, { schema, description }]) => [name, { ...schema, description }]),
     ),
-    examples: [example],
+    ...(example === undefined ? {} : { examples: [example] }),
   }
 }

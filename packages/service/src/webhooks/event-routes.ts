@@ -24,7 +24,16 @@ import type { Clock } from '../kernel/timestamps.ts'
 import type { Kind } from '../kinds/model/kind.ts'
 import { type ApiModule, pageOf, ref } from '../openapi/api-module.ts'
 import { exampleId, exampleTime } from '../openapi/examples.ts'
-import { count, time as instant, nullable, text, uuid } from '../openapi/shown-field.ts'
+import {
+  count,
+  field,
+  time as instant,
+  nullable,
+  recordSchema,
+  text,
+  uuid,
+  words,
+} from '../openapi/shown-field.ts'
 import { createEventTypes } from './event-types.ts'
 import { endpointBody } from './table/endpoints.ts'
 
@@ -37,7 +46,6 @@ interface EventServices {
   readonly retention: number
 }
 
-const resource = eventsResource
 /** Proxies close a connection after 60 s, most of them. */
 const longestWait = 50
 /** Events that one page looks through for the types that it is asked for. */
@@ -126,17 +134,18 @@ export function eventApi(kinds: readonly Kind[]) {
       if (!asked.ok) return refused(asked.error)
       const { cursor, createdAfter, subject, include, limit, wait } = asked.value
       const { organizationId } = call.caller
-      const position = startOf(organizationId, cursor, createdAfter)
-      if (!position.ok) return refused(position.error)
+      const start = startOf(organizationId, cursor, createdAfter)
+      if (!start.ok) return refused(start.error)
+      const { position, epoch } = start.value
       const named = asked.value.types
       const oldest = services.clock.now() - services.retention
-      if (cursor !== null && position.value.at < oldest) return refused(tooOld)
+      if (cursor !== null && position.at < oldest) return refused(tooOld)
       const readable = readableOf(call.caller, named)
       if (!readable.ok) return refused(readable.error)
       const isFiltered = named !== null || readable.value.length < types.names.length
       const read = () =>
         readPage(services, organizationId, {
-          position: position.value,
+          position,
           types: readable.value,
           subject,
           withActor: include !== null,
@@ -152,10 +161,9 @@ export function eventApi(kinds: readonly Kind[]) {
         const still = readableOf(call.caller, named ?? readable.value)
         if (!still.ok) return refused(still.error)
       }
-      const start = decodeOwn(cursor, organizationId)
-      if (start !== null && start.epoch !== page.epoch) return refused(restored)
+      if (epoch !== null && epoch !== page.epoch) return refused(restored)
       const next = {
-        resource,
+        resource: eventsResource,
         organizationId,
         epoch: page.epoch,
         position: page.position,
@@ -193,36 +201,22 @@ export function eventApi(kinds: readonly Kind[]) {
           },
         },
       },
-      Actor: {
-        type: 'object',
-        description: 'Who caused an event, for those that ask.',
-        required: ['type', 'id', 'name'],
-        properties: {
-          type: {
-            ...text,
-            examples: ['api_key', 'session', 'teammate', 'system'],
-            description: 'The kind of actor; `system` is the service itself, as with pings.',
-          },
-          id: {
-            ...nullable(uuid),
-            description: 'The id of the key, of the console link of the session, or of the teammate.',
-          },
-          name: {
-            ...nullable(text),
-            description: 'The name of the key or the teammate; null once it is gone.',
-          },
-        },
-      },
-      EventPagination: {
-        type: 'object',
-        description: 'Where a page of events stands.',
-        required: ['limit', 'hasMore', 'nextCursor'],
-        properties: {
-          limit: { ...count, description: 'The page size applied.' },
-          hasMore: { type: 'boolean', description: 'True while more events follow.' },
-          nextCursor: { ...text, description: 'Send it as cursor to go on; it stays valid.' },
-        },
-      },
+      Actor: recordSchema('Who caused an event, for those that ask.', {
+        type: field(
+          words('api_key', 'session', 'teammate', 'system'),
+          'The kind of actor; `system` is the service itself, as with pings.',
+        ),
+        id: field(
+          nullable(uuid),
+          'The id of the key, of the console link of the session, or of the teammate.',
+        ),
+        name: field(nullable(text), 'The name of the key or the teammate; null once it is gone.'),
+      }),
+      EventPagination: recordSchema('Where a page of events stands.', {
+        limit: field(count, 'The page size applied.'),
+        hasMore: field({ type: 'boolean' }, 'True while more events follow.'),
+        nextCursor: field(text, 'Send it as cursor to go on; it stays valid.'),
+      }),
     }),
   } satisfies ApiModule
 
@@ -270,23 +264,21 @@ async function waitFor(
   }
 }
 
-const decodeOwn = (cursor: string | null, organizationId: string) =>
-  cursor === null ? null : decodeCursor(cursor, resource, organizationId)
-
+/** Null `epoch`: without a cursor. */
 function startOf(
   organizationId: string,
   cursor: string | null,
   createdAfter: string | null,
-): Result<Position, Problem> {
+): Result<{ readonly position: Position; readonly epoch: number | null }, Problem> {
   if (cursor === null) {
-    if (createdAfter === null) return ok({ at: 0, id: nilUuid })
+    if (createdAfter === null) return ok({ position: { at: 0, id: nilUuid }, epoch: null })
     const at = Date.parse(createdAfter)
-    return ok({ at, id: firstIdAt(at + 1) })
+    return ok({ position: { at, id: firstIdAt(at + 1) }, epoch: null })
   }
   if (createdAfter !== null)
     return fail(problem('invalid_parameter', 'A cursor goes on from where it is: leave out createdAfter.'))
-  const found = decodeOwn(cursor, organizationId)
-  return found === null ? fail(notACursor) : ok(found.position)
+  const found = decodeCursor(cursor, eventsResource, organizationId)
+  return found === null ? fail(notACursor) : ok(found)
 }
 
 interface Asked {
