@@ -4291,7 +4291,7 @@ begin
 end;
 $function$;
 
-create or replace function update_webhook_95d5cc945f3e(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_row jsonb, p_reset boolean, p_registers boolean) returns text
+create or replace function update_webhook_b75976cffc77(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_row jsonb, p_reset boolean, p_registers boolean) returns text
 language plpgsql volatile as $function$
 declare
   r record;
@@ -4330,15 +4330,11 @@ begin
   if not found then
     return 'conflict';
   end if;
+  perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
+  update lanes set due_at = least(due_at, p_now)
+    where organization_id = p_organization_id and webhook_id = p_webhook_id;
   if p_reset then
-    perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
-  update lanes set due_at = least(due_at, p_now)
-    where organization_id = p_organization_id and webhook_id = p_webhook_id;
-  update webhook_health set failure_count = 0, failing_since = null
-    where organization_id = p_organization_id and webhook_id = p_webhook_id;
-  else
-    perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
-  update lanes set due_at = least(due_at, p_now)
+    update webhook_health set failure_count = 0, failing_since = null
     where organization_id = p_organization_id and webhook_id = p_webhook_id;
   end if;
   return 'done';

@@ -12,52 +12,33 @@ import { lockClock } from '../journal/sql-fragments.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import { disableEndpoint, holdEndpoint } from '../webhooks/table/endpoints.ts'
-import { type ClaimDue, createClaim } from './claim.ts'
-import { type CompleteQueue, createComplete, logDay, takeLastAttempts } from './complete.ts'
+import { createClaim } from './claim.ts'
+import { createComplete, logDay, takeLastAttempts } from './complete.ts'
 import { reachingDisabled } from './control.ts'
 import { type DueQueue, type EndpointKey, type LeasedQueue, type Priority, priorities } from './model.ts'
-import { type SweptQueues, sweepQueues, wakeAfterClockSetBack } from './sweep.ts'
+import { type QueuePosition, sweepQueues, wakeAfterClockSetBack } from './sweep.ts'
 import { countTally, tallyOfDisabled, tallyVariables } from './tally.ts'
 import { deliveryTuning } from './tuning.ts'
 
-/** Times in milliseconds since the Unix epoch. */
-export interface EndpointQueues extends SweptQueues {
-  /** Up to `foundAtOnce` due queues of each open priority, those that have waited longest first. */
-  findDue(workerId: string, now: number, open: readonly Priority[]): Promise<readonly DueQueue[]>
-  /** Leases the queue or prolongs the lease, and reads up to `limit` due deliveries but those `known`; null when another holds it. */
-  readonly claim: ClaimDue
-  /** Records that from `now` on only this delivery is being sent; false when the lease is lost. */
-  isolate(queue: LeasedQueue, deliveryId: string, now: number): Promise<boolean>
-  readonly complete: CompleteQueue
-  /** Whether this call disabled it; false when the reason is gone or its URL is no longer `tried`; 'busy' when its clock row is locked. */
-  disable(
-    endpoint: EndpointKey,
-    tried: string | null,
-    reason: string,
-    now: number,
-    failingBefore: number,
-  ): Promise<boolean | 'busy'>
-  /** Hides the queue from searches while its organization is suspended or served elsewhere. A resumption makes it due again. */
-  holdSuspended(endpoint: EndpointKey): Promise<void>
-  /** Fails what is pending on a disabled endpoint, except what reaches those too. */
-  failPending(endpoint: EndpointKey, reason: string, now: number): Promise<void>
-  /** Makes up to `limit` deliveries that wait for a retry due now, the soonest first. Returns how many; null unless it is active. */
-  retryNow(endpoint: EndpointKey, now: number, limit: number): Promise<number | null>
-}
+export type EndpointQueues = ReturnType<typeof createEndpointQueues>
 
 /** The default of DESKWIRE_LOG_RETENTION. */
 const thirtyDays = 30 * 24 * 60 * 60 * 1000
 const { failedAtOnce } = deliveryTuning.disabling
 const { foundAtOnce } = deliveryTuning.engine
 
-/** `traced`: claims also read the trace that each event was created in. `retention`: how far back the log goes, in milliseconds. */
+/**
+ * Times are in milliseconds since the Unix epoch. `traced`: claims also read the trace that each event was created in. `retention`: how far
+ * back the log goes, in milliseconds.
+ */
 export function createEndpointQueues(
   database: Database,
   tables: readonly StreamTable[],
   { traced = false, retention = thirtyDays } = {},
-): EndpointQueues {
+) {
   return {
-    async findDue(workerId, now, open) {
+    /** Up to `foundAtOnce` due queues of each open priority, those that have waited longest first. */
+    async findDue(workerId: string, now: number, open: readonly Priority[]): Promise<readonly DueQueue[]> {
       const { rows } = await database.together.query<{
         organization_id: string
         webhook_id: string
@@ -74,9 +55,15 @@ export function createEndpointQueues(
       }))
     },
 
+    /** Leases the queue or prolongs the lease, and reads up to `limit` due deliveries but those `known`; null when another holds it. */
     claim: createClaim(database, tables, { traced, retention }),
 
-    async isolate({ organizationId, webhookId, leaseId }, deliveryId, now) {
+    /** Records that from `now` on only this delivery is being sent; false when the lease is lost. */
+    async isolate(
+      { organizationId, webhookId, leaseId }: LeasedQueue,
+      deliveryId: string,
+      now: number,
+    ): Promise<boolean> {
       // Commits do not wake the worker meanwhile: it sends nothing else.
       const { rowCount } = await database.of(organizationId).query({
         name: 'isolate_delivery',
@@ -89,13 +76,21 @@ export function createEndpointQueues(
 
     complete: createComplete(database),
 
-    async disable({ organizationId, webhookId }, tried, reason, now, failingBefore) {
+    /** Whether this call disabled it; false when the reason is gone or its URL is no longer `tried`; 'busy' when its clock row is locked. */
+    async disable(
+      { organizationId, webhookId }: EndpointKey,
+      tried: string | null,
+      reason: string,
+      now: number,
+      failingBefore: number,
+    ): Promise<boolean | 'busy'> {
       const times = [formatTimestamp(now), formatTimestamp(failingBefore)]
       const values = [organizationId, webhookId, tried, reason, ...times] as const
       return unlessBusy(callFunction<boolean>(database.of(organizationId), disableFunction, values))
     },
 
-    async holdSuspended({ organizationId, webhookId }) {
+    /** Hides the queue from searches while its organization is suspended or served elsewhere. A resumption makes it due again. */
+    async holdSuspended({ organizationId, webhookId }: EndpointKey): Promise<void> {
       // Locks the organization's row, so that a resumption comes wholly before or wholly after this.
       await database.of(organizationId).query({
         text: `with suspended as (select o.organization_id from organizations o
@@ -107,7 +102,12 @@ export function createEndpointQueues(
       })
     },
 
-    async failPending({ organizationId, webhookId }, reason, now) {
+    /** Fails what is pending on a disabled endpoint, except what reaches those too. */
+    async failPending(
+      { organizationId, webhookId }: EndpointKey,
+      reason: string,
+      now: number,
+    ): Promise<void> {
       for (let failed = failedAtOnce; failed === failedAtOnce; ) {
         const { rows } = await database.of(organizationId).query<{ failed: number }>({
           text: `select ${failPendingFunction.name}($1, $2, $3, $4, ${failedAtOnce}) as failed ${fromOrganization}`,
@@ -117,7 +117,12 @@ export function createEndpointQueues(
       }
     },
 
-    async retryNow({ organizationId, webhookId }, now, limit) {
+    /** Makes up to `limit` deliveries that wait for a retry due now, the soonest first. Returns how many; null unless it is active. */
+    async retryNow(
+      { organizationId, webhookId }: EndpointKey,
+      now: number,
+      limit: number,
+    ): Promise<number | null> {
       const { rows } = await database.of(organizationId).query<{ retried: number | null }>({
         text: `select ${retryNowFunction.name}($1, $2, $3, $4) as retried ${fromOrganization}`,
         values: [organizationId, webhookId, formatTimestamp(now), limit],
@@ -125,8 +130,9 @@ export function createEndpointQueues(
       return rows[0]?.retried ?? null
     },
 
-    sweep: (now, longestLease) => sweepQueues(database.together, now, longestLease),
-    wakeAfterClockSetBack: (now, position) => wakeAfterClockSetBack(database.together, now, position),
+    sweep: (now: number, longestLease: number) => sweepQueues(database.together, now, longestLease),
+    wakeAfterClockSetBack: (now: number, position: QueuePosition | null) =>
+      wakeAfterClockSetBack(database.together, now, position),
   }
 }
 

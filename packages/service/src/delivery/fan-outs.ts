@@ -1,25 +1,20 @@
 /** Creates the deliveries of large commits after the commit, in pieces under the clock row, one organization after another. */
-import type { FastifyBaseLogger } from 'fastify'
 import { fromOrganization, unlessBusy } from '../db/call-function.ts'
 import type { Database } from '../db/fair-pool.ts'
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
 import { lockClock } from '../journal/sql-fragments.ts'
 import { type JobLoop, jobLoop } from '../kernel/job-loop.ts'
 import { loggable } from '../kernel/loggable.ts'
-import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
+import { formatTimestamp } from '../kernel/timestamps.ts'
 import { joinEndpoint } from '../webhooks/table/endpoints.ts'
+import type { JobServices } from './model.ts'
 import { conditionsHold, insertDeliveries } from './new-deliveries.ts'
 import { suspendedOrganizations } from './sweep.ts'
 import { deliveryTuning } from './tuning.ts'
 
 const { backlogAtMost, eventsAPiece, eventsOfOne, ...limits } = deliveryTuning.fanOuts
 
-export function createFanOuts(services: {
-  readonly database: Database
-  readonly clock: Clock
-  readonly log: Pick<FastifyBaseLogger, 'warn'>
-  readonly onDeliveries: () => void
-}): JobLoop {
+export function createFanOuts(services: JobServices & { readonly database: Database }): JobLoop {
   const { database, clock, log, onDeliveries } = services
   return jobLoop({
     ...limits,

@@ -1,5 +1,8 @@
 /** The types of this room. Times are milliseconds since the Unix epoch, durations milliseconds. */
+import type { FastifyBaseLogger } from 'fastify'
+import type { KeyedQueue } from '../kernel/keyed-queue.ts'
 import type { Networks } from '../kernel/networks.ts'
+import type { Clock } from '../kernel/timestamps.ts'
 import type { EndpointOptions } from './options.ts'
 
 /**
@@ -155,6 +158,16 @@ export interface DeliveryObserver {
 }
 
 export const nobodyObserves: DeliveryObserver = { attempted() {}, disabled() {} }
+
+/** What the job loops of a worker share. */
+export interface JobServices {
+  readonly clock: Clock
+  readonly log: Pick<FastifyBaseLogger, 'warn'>
+  /** Called when deliveries may be due. */
+  readonly onDeliveries: () => void
+  /** Runs one call at a time of those that take an organization's clock row. */
+  readonly exclusiveTasks?: KeyedQueue
+}
 
 export interface DeliverySchedule {
   readonly retryDelays: readonly number[]

@@ -1,16 +1,15 @@
 /** Disables endpoints whose registrant key has expired (specification 9.4): no call marks an expiry, so workers look for expired keys. */
-import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
 import { callFunction, unlessBusy } from '../db/call-function.ts'
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
 import { lockClock } from '../journal/sql-fragments.ts'
 import { type JobLoop, jobLoop } from '../kernel/job-loop.ts'
-import { createKeyedQueue, type KeyedQueue } from '../kernel/keyed-queue.ts'
+import { createKeyedQueue } from '../kernel/keyed-queue.ts'
 import { loggable } from '../kernel/loggable.ts'
-import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
+import { formatTimestamp } from '../kernel/timestamps.ts'
 import { disableEndpointsOfKey } from '../webhooks/table/endpoints.ts'
 import { wakeQueues } from './endpoint-queues.ts'
-import type { DeliveryObserver } from './model.ts'
+import type { DeliveryObserver, JobServices } from './model.ts'
 import { insertControl } from './new-deliveries.ts'
 import { deliveryTuning } from './tuning.ts'
 
@@ -44,16 +43,13 @@ begin
 end;`,
 )
 
-export function createRegistrants(services: {
+interface RegistrantServices extends JobServices {
   readonly pool: Pool
-  readonly clock: Clock
-  readonly log: Pick<FastifyBaseLogger, 'warn'>
   readonly observer: DeliveryObserver
-  readonly wake: () => void
-  /** Runs one call at a time of those that take an organization's clock row. */
-  readonly exclusiveTasks?: KeyedQueue
-}): JobLoop {
-  const { pool, clock, log, observer, wake, exclusiveTasks = createKeyedQueue() } = services
+}
+
+export function createRegistrants(services: RegistrantServices): JobLoop {
+  const { pool, clock, log, observer, onDeliveries, exclusiveTasks = createKeyedQueue() } = services
   return jobLoop({
     ...deliveryTuning.registrants,
     async findDue(limit, except) {
@@ -75,7 +71,7 @@ export function createRegistrants(services: {
       for (const webhookId of disabled ?? []) {
         observer.disabled('registrant_revoked')
         log.warn({ organizationId, webhookId, reason: 'registrant_revoked' }, 'an endpoint was disabled')
-        wake()
+        onDeliveries()
       }
       return 'done'
     },

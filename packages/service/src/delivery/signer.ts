@@ -18,15 +18,13 @@ type Signing = Pick<Endpoint, 'sealedSecrets' | 'standardSignatures' | 'asymmetr
 /** Signs with these encrypted secrets, newest first: one signature for each secret and scheme. Throws if a secret cannot be decrypted. */
 type Signer = (endpoint: Signing & Pick<Endpoint, 'sealedHeaders'>, owner: EndpointKey) => Sign
 
-type Open = (sealed: Buffer, owner: EndpointKey) => string
-
-/** The private keys that sign for an organization, newest first. */
-type KeysOf = (organizationId: string) => readonly KeyObject[]
-
-/** A signer that keeps the `capacity` key objects used last, so that few secrets are decrypted again. */
+/**
+ * A signer that keeps the `capacity` key objects used last, so that few secrets are decrypted again. `keysOf`: the private keys that sign
+ * for an organization, newest first.
+ */
 export function createSigner(
-  open: Open,
-  keysOf: KeysOf,
+  open: (sealed: Buffer, owner: EndpointKey) => string,
+  keysOf: (organizationId: string) => readonly KeyObject[],
   { capacity = deliveryTuning.sender.rememberedSecrets }: { capacity?: number } = {},
 ): Signer {
   const hmacs = new LruMap<string, Hmac>(capacity)
@@ -36,16 +34,11 @@ export function createSigner(
     return hmacs.getOrMake(name, () => newHmac[scheme](open(sealed, owner)))
   }
   const keptKeys = new LruMap<string, readonly KeyObject[]>(capacity)
-  const keptHeaders = new LruMap<string, Readonly<Record<string, string>>>(capacity)
-  const headersOf = (sealed: Buffer, owner: EndpointKey) => {
-    const name = `${owner.organizationId} ${owner.webhookId} ${sealed.toString('base64')}`
-    return keptHeaders.getOrMake(name, () => readJson<Readonly<Record<string, string>>>(open(sealed, owner)))
-  }
   return ({ sealedHeaders = null, ...endpoint }, owner) => {
     const sign = signerOf(endpoint, owner)
     if (sealedHeaders === null) return sign
     // The endpoint's own come first, so that none replaces a signature.
-    const own = headersOf(sealedHeaders, owner)
+    const own = readJson<Readonly<Record<string, string>>>(open(sealedHeaders, owner))
     return (...of) => ({ ...own, ...sign(...of) })
   }
 

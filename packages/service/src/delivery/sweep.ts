@@ -19,41 +19,18 @@ const {
   deliveriesAtOnce,
 } = deliveryTuning.sweep
 
-/** Times in milliseconds since the Unix epoch. */
-export interface SweptQueues {
-  /** Wakes queues with something due that do not say so, and those leased for longer than `longestLease` (ms). Returns how many. */
-  sweep(now: number, longestLease: number): Promise<number>
-  /**
-   * After a clock was set back: makes due the deliveries that were created or started over later than now and not attempted since, and
-   * recoveries. Each call walks a piece of the pending deliveries that are not due, from `position`; null is the beginning. Returns how
-   * many deliveries became due and the next position, null at the end.
-   */
-  wakeAfterClockSetBack(
-    now: number,
-    position: QueuePosition | null,
-  ): Promise<{ readonly woken: number; readonly next: QueuePosition | null }>
-}
-
-interface Sweeper {
-  start(): void
-  /**
-   * To be called with the time of each search, which shows that a clock was set back: then what is pending is searched, now and after the
-   * next sweeps. Resolves at once unless `waits`, as a million deliveries may be pending. Rejects only if `waits`.
-   */
-  noticed(now: number, waits: boolean): Promise<void>
-  /** Waits for work under way, `stopWithin` milliseconds at most. Never rejects. */
-  stop(): Promise<void>
-}
-
 export function createSweeper(
   services: {
-    readonly queues: SweptQueues
+    readonly queues: {
+      sweep(now: number, longestLease: number): Promise<number>
+      wakeAfterClockSetBack(now: number, position: QueuePosition | null): Promise<Walked>
+    }
     readonly clock: Clock
     readonly schedule: DeliverySchedule
     readonly log: Pick<FastifyBaseLogger, 'warn'>
   },
   options: { readonly stopWithin: number; readonly onDeliveries: () => void },
-): Sweeper {
+) {
   const { queues, clock, schedule, log } = services
   /** The clock may have been set back before the first search. */
   let lastSearch = Number.POSITIVE_INFINITY
@@ -68,7 +45,11 @@ export function createSweeper(
 
   return {
     start: sweeping.start,
-    async noticed(now, waits) {
+    /**
+     * To be called with the time of each search, which shows that a clock was set back: then what is pending is searched, now and after the
+     * next sweeps. Resolves at once unless `waits`, as a million deliveries may be pending. Rejects only if `waits`.
+     */
+    async noticed(now: number, waits: boolean): Promise<void> {
       if (now < lastSearch - setBackBy) {
         suspicions = 1 + suspiciousSweeps
         const searched = search()
@@ -78,7 +59,8 @@ export function createSweeper(
       // Not if the search failed: it is then noticed again.
       lastSearch = now
     },
-    async stop() {
+    /** Waits for work under way, `stopWithin` milliseconds at most. Never rejects. */
+    async stop(): Promise<void> {
       await Promise.all([sweeping.stop(), searching?.catch(() => {})])
     },
   }
@@ -135,7 +117,10 @@ const firstPosition: QueuePosition = {
 export const suspendedOrganizations =
   'array(select o.organization_id from organizations o where o.suspended_at is not null or o.away is not null)'
 
-/** One index probe for each queue. */
+/**
+ * Wakes queues with something due that do not say so, and those leased for longer than `longestLease` (ms), by one index probe for each
+ * queue. Returns how many.
+ */
 export async function sweepQueues(pool: Queryable, now: number, longestLease: number): Promise<number> {
   const latest = now + longestLease
   let woken = 0
@@ -175,12 +160,22 @@ interface PendingRow {
   readonly begins: boolean
 }
 
-/** See `SweptQueues`. A schedule's first attempt is never due later than now, unless a clock was ahead. Retries keep their time. */
+/** How many deliveries became due; and the next position, null at the end. */
+interface Walked {
+  readonly woken: number
+  readonly next: QueuePosition | null
+}
+
+/**
+ * After a clock was set back: makes due the deliveries that were created or started over later than now and not attempted since, and
+ * recoveries. Each call walks a piece of the pending deliveries that are not due, from `position`; null is the beginning. A schedule's
+ * first attempt is never due later than now, unless a clock was ahead. Retries keep their time.
+ */
 export async function wakeAfterClockSetBack(
   pool: Queryable,
   now: number,
   position: QueuePosition | null,
-): Promise<{ readonly woken: number; readonly next: QueuePosition | null }> {
+): Promise<Walked> {
   if (position === null) {
     await wakeRecoveries(pool, now)
     await wakeFanOuts(pool, now)

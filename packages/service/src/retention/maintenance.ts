@@ -22,12 +22,7 @@ const endedSessionsKept = 24 * 60 * 60 * 1000
 /** Milliseconds that a stop waits for the running statement, which then ends with the pool. */
 const stopWithin = 5_000
 
-export interface Maintenance {
-  run(): Promise<void>
-  /** Runs repeatedly until stopped, one run at a time. */
-  start(): void
-  stop(): Promise<void>
-}
+export type Maintenance = ReturnType<typeof createMaintenance>
 
 export function createMaintenance(options: {
   readonly pool: Pool
@@ -37,7 +32,7 @@ export function createMaintenance(options: {
   readonly logRetention: number
   readonly storage?: StorageLimits
   readonly also?: () => Promise<void>
-}): Maintenance {
+}) {
   const { pool, clock, log, logRetention, storage = noLimits, also = async () => {} } = options
 
   async function runOn(pool: Pool): Promise<void> {
@@ -68,6 +63,7 @@ export function createMaintenance(options: {
     run: (signal) => runOn(untilAborted(pool, signal)),
     onFailure: (error) => log.warn({ err: loggable(error) }, 'maintenance failed; it will be tried again'),
   })
+  /** `start`: runs repeatedly until stopped, one run at a time. */
   return { run: () => runOn(pool), start: loop.start, stop: loop.stop }
 }
 

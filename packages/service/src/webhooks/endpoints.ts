@@ -54,30 +54,21 @@ interface EndpointServices {
 
 type WithSecret = WebhookRecord & { readonly secret: string }
 
-export interface Endpoints {
-  create(caller: Caller, body: unknown, record: ResponseToStore | null): Promise<Outcome<WithSecret>>
-  read(organizationId: string, id: string): Promise<WebhookRow | null>
-  change(caller: Caller, id: string, body: unknown): Promise<Outcome<WebhookRecord>>
-  remove(organizationId: string, id: string): Promise<Outcome<null>>
-  rotate(
-    caller: Caller,
-    id: string,
-    body: unknown,
-    record: ResponseToStore | null,
-  ): Promise<Outcome<WithSecret>>
-  /** Why the caller may not see the stored response with the secret again; null when it may. */
-  withhold(caller: Caller, call: 'create' | 'rotate', stored: string): Promise<Problem | null>
-  dropPrevious(organizationId: string, id: string): Promise<Outcome<null>>
-}
+export type Endpoints = ReturnType<typeof createEndpoints>
 
-export function createEndpoints(services: EndpointServices): Endpoints {
+export function createEndpoints(services: EndpointServices) {
   const { store, clock, eventTypes, checkTarget, vault, disableAfter, wake } = services
   const shapes = webhookShapes(eventTypes.names)
 
   return {
-    read: (organizationId, id) => store.read(organizationId, id, clock.now()),
+    read: (organizationId: string, id: string): Promise<WebhookRow | null> =>
+      store.read(organizationId, id, clock.now()),
 
-    async create(caller, body, record) {
+    async create(
+      caller: Caller,
+      body: unknown,
+      record: ResponseToStore | null,
+    ): Promise<Outcome<WithSecret>> {
       const parsed = parseCreation(shapes.creation, body)
       if (!parsed.ok) return refused(parsed.error)
       const given = parsed.value as GivenFields
@@ -114,7 +105,7 @@ export function createEndpoints(services: EndpointServices): Endpoints {
       return outcomeOf(created, answer, { registrant_gone: registrantGone, limit_reached: tooManyEndpoints })
     },
 
-    change: (caller, id, body) =>
+    change: (caller: Caller, id: string, body: unknown): Promise<Outcome<WebhookRecord>> =>
       decideAndCommit(caller.organizationId, id, async (row) => {
         if (row.subscription_id !== null) return refused(ofAnAgent)
         const decided = await decideChange(caller, row, body)
@@ -145,12 +136,17 @@ export function createEndpoints(services: EndpointServices): Endpoints {
         return now === null ? shown : recordOf(now)
       }),
 
-    async remove(organizationId, id) {
+    async remove(organizationId: string, id: string): Promise<Outcome<null>> {
       const removed = await store.remove(organizationId, id, clock.now())
       return removed ? done(null) : refused(noSuchWebhook(id))
     },
 
-    async rotate(caller, id, body, record) {
+    async rotate(
+      caller: Caller,
+      id: string,
+      body: unknown,
+      record: ResponseToStore | null,
+    ): Promise<Outcome<WithSecret>> {
       const parsed = parseCreation(rotationShape, body ?? {})
       if (!parsed.ok) return refused(parsed.error)
       const { overlap } = parsed.value as { readonly overlap: number | null }
@@ -180,7 +176,12 @@ export function createEndpoints(services: EndpointServices): Endpoints {
       })
     },
 
-    async withhold({ organizationId, scopes }, call, stored) {
+    /** Why the caller may not see the stored response with the secret again; null when it may. */
+    async withhold(
+      { organizationId, scopes }: Caller,
+      call: 'create' | 'rotate',
+      stored: string,
+    ): Promise<Problem | null> {
       const made = readJson(stored) as WithSecret
       // The secret signs the endpoint's current event types, which may exceed those at its creation.
       const row = await store.read(organizationId, made.id, clock.now())
@@ -190,7 +191,7 @@ export function createEndpoints(services: EndpointServices): Endpoints {
       ])
     },
 
-    async dropPrevious(organizationId, id) {
+    async dropPrevious(organizationId: string, id: string): Promise<Outcome<null>> {
       const dropped = await store.dropPrevious(organizationId, id, clock.now())
       return dropped ? done(null) : refused(noSuchWebhook(id))
     },

@@ -40,9 +40,8 @@ const addSecret = `insert into webhook_secrets (organization_id, webhook_id, id,
         greatest(p_now, max(s.created_at) + interval '1 millisecond')
       from webhook_secrets s where s.organization_id = p_organization_id and s.webhook_id = p_webhook_id;`
 
-/** SQL: makes the queue due and the endpoint healthy; the queue first, as completing locks them: the two could wait for each other. */
-const resetHealth = `${wakeQueue}
-  update webhook_health set failure_count = 0, failing_since = null
+/** SQL: makes the endpoint healthy. After `wakeQueue`: completing locks them in this order, and the two could wait for each other. */
+const resetHealth = `update webhook_health set failure_count = 0, failing_since = null
     where organization_id = p_organization_id and webhook_id = p_webhook_id;`
 
 /**
@@ -120,6 +119,7 @@ begin
     ${recoverFrom('p_recovery_id', 'v_since', 'first_uuid_v7(least(v_since, p_now))')}
     ${forgetGap}
   end if;
+  ${wakeQueue}
   ${resetHealth}
   return 'done';
 end;`,
@@ -150,10 +150,9 @@ begin
   if not found then
     return 'conflict';
   end if;
+  ${wakeQueue}
   if p_reset then
     ${resetHealth}
-  else
-    ${wakeQueue}
   end if;
   return 'done';
 end;`,

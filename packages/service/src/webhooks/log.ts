@@ -2,6 +2,7 @@
 import { callFunction } from '../db/call-function.ts'
 import type { Database } from '../db/fair-pool.ts'
 import { firstIdSince, rowIs } from '../delivery/log-rows.ts'
+import type { Page } from '../http/list-parameters.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import { countedAtMost, countLogFunction, deliveryColumns, readLogFunction } from './log-functions.ts'
 import type { AttemptRow, DeliveryRow } from './webhook.ts'
@@ -13,11 +14,6 @@ export interface LogFilter {
   readonly createdAfter: string | null
   readonly createdBefore: string | null
   readonly eventId: string | null
-}
-
-interface Page {
-  readonly limit: number
-  readonly offset: number
 }
 
 export type DeliveryLog = ReturnType<typeof createDeliveryLog>

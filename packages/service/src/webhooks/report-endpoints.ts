@@ -3,21 +3,20 @@
  * changes an endpoint takes part: a search compares its state with the one that was reported last, and one transaction writes the event,
  * its deliveries and the reported state. So a state is reported once, whatever dies, and one that has passed before a search is not.
  */
-import type { FastifyBaseLogger } from 'fastify'
 import { callFunction, unlessBusy } from '../db/call-function.ts'
 import type { Database } from '../db/fair-pool.ts'
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
 import { wakeQueues } from '../delivery/endpoint-queues.ts'
 import { missedFunction } from '../delivery/missed.ts'
-import { attemptsOf, type DeliverySchedule } from '../delivery/model.ts'
+import { attemptsOf, type DeliverySchedule, type JobServices } from '../delivery/model.ts'
 import { conditionsHold, insertDeliveries } from '../delivery/new-deliveries.ts'
 import { suspendedOrganizations } from '../delivery/sweep.ts'
 import { deliveryTuning } from '../delivery/tuning.ts'
 import { lockClock, recordEvent } from '../journal/sql-fragments.ts'
 import { type JobLoop, jobLoop } from '../kernel/job-loop.ts'
-import { createKeyedQueue, type KeyedQueue } from '../kernel/keyed-queue.ts'
+import { createKeyedQueue } from '../kernel/keyed-queue.ts'
 import { loggable } from '../kernel/loggable.ts'
-import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
+import { formatTimestamp } from '../kernel/timestamps.ts'
 import {
   endpointsToReport,
   findSubscribers,
@@ -31,7 +30,15 @@ import { type WebhookRow, webhookRecord } from './webhook.ts'
 
 const { failingAgainAfter, disablingSoonAt, ...limits } = deliveryTuning.reports
 
-type State = 'failing' | 'disabling_soon' | 'disabled' | 'recovered'
+/** Each state, with where a row says since when the endpoint is in it. */
+const beginnings = {
+  failing: 'failing_since',
+  disabling_soon: 'failing_since',
+  disabled: 'disabled_at',
+  recovered: 'last_success_at',
+} as const satisfies Readonly<Record<string, keyof WebhookRow>>
+
+type State = keyof typeof beginnings
 
 /** Writes an event about an endpoint, in the version and with the reported state that were read. Returns whether it did. */
 export const reportFunction: SchemaFunction = schemaFunction(
@@ -71,17 +78,14 @@ begin
 end;`,
 )
 
-export function createReports(services: {
+interface ReportServices extends JobServices {
   readonly database: Database
-  readonly clock: Clock
   readonly schedule: DeliverySchedule
   /** How far back the log goes, in milliseconds. */
   readonly retention: number
-  readonly log: Pick<FastifyBaseLogger, 'warn'>
-  readonly onDeliveries: () => void
-  /** Runs one call at a time of those that take an organization's clock row. */
-  readonly exclusiveTasks?: KeyedQueue
-}): JobLoop {
+}
+
+export function createReports(services: ReportServices): JobLoop {
   const { database, clock, schedule, retention, log, onDeliveries } = services
   const { exclusiveTasks = createKeyedQueue() } = services
   const { disableAfter } = schedule
@@ -123,7 +127,7 @@ export function createReports(services: {
             row.updated_at,
             before,
             state === 'recovered' ? null : state,
-            beginningOf(state, row),
+            row[beginnings[state]],
             `endpoint.${state}`,
             JSON.stringify(webhookRecord(organizationId, row, disableAfter)),
             attemptsOf(schedule),
@@ -137,17 +141,4 @@ export function createReports(services: {
       log.warn({ ...job, err: loggable(error) }, 'could not report the state of an endpoint; trying again')
     },
   })
-}
-
-/** Since when the endpoint is in the state. */
-function beginningOf(state: State, row: WebhookRow): Date | null {
-  switch (state) {
-    case 'failing':
-    case 'disabling_soon':
-      return row.failing_since
-    case 'disabled':
-      return row.disabled_at
-    case 'recovered':
-      return row.last_success_at
-  }
 }

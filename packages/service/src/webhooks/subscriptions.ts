@@ -54,17 +54,7 @@ interface Subscribed {
 /** Asks the receiver whether it wants deliveries of the subscription with this id; null, or why not. */
 export type Challenge<E> = (subscriptionId: string, asked: Asked) => Promise<E | null>
 
-export interface Subscriptions {
-  /** Subscribes or refreshes, as the key of the caller. */
-  subscribe<E>(
-    caller: Caller,
-    asked: Asked,
-    challenge: Challenge<E>,
-  ): Promise<Outcome<Subscribed, Problem | E>>
-  unsubscribe(caller: Caller, of: Identity): Promise<Outcome<null>>
-  /** Removes those that have ended, with their log. */
-  removeEnded(): Promise<void>
-}
+export type Subscriptions = ReturnType<typeof createSubscriptions>
 
 export function createSubscriptions(services: {
   readonly store: WebhookStore
@@ -75,11 +65,16 @@ export function createSubscriptions(services: {
   readonly rotationOverlap: number
   readonly retention: number
   readonly wake: () => void
-}): Subscriptions {
+}) {
   const { store, database, clock, eventTypes, vault, rotationOverlap, retention, wake } = services
 
   return {
-    async subscribe(caller, asked, challenge) {
+    /** Subscribes or refreshes, as the key of the caller. */
+    async subscribe<E>(
+      caller: Caller,
+      asked: Asked,
+      challenge: Challenge<E>,
+    ): Promise<Outcome<Subscribed, Problem | E>> {
       const refusal = eventTypes.unreadable(caller.scopes, [asked.name]) ?? invalid(asked)
       if (refusal !== null) return refused(refusal)
       const { organizationId, apiKeyId } = caller
@@ -96,13 +91,14 @@ export function createSubscriptions(services: {
       return outcome ?? refused(problem('unavailable', 'The subscription keeps changing. Send it again.'))
     },
 
-    async unsubscribe({ organizationId, apiKeyId }, of) {
+    async unsubscribe({ organizationId, apiKeyId }: Caller, of: Identity): Promise<Outcome<null>> {
       const row = await store.readSubscription(organizationId, idOf(apiKeyId, of), clock.now())
       const removed = row !== null && (await store.remove(organizationId, row.id, clock.now()))
       return removed && isLive(row) ? done(null) : refused(noSubscription)
     },
 
-    async removeEnded() {
+    /** Removes those that have ended, with their log. */
+    async removeEnded(): Promise<void> {
       const { rows } = await database.together.query<{ organization_id: string; id: string }>(
         endedSubscriptions(notServedOrganizations),
         [formatTimestamp(clock.now())],

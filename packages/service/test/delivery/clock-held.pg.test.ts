@@ -128,7 +128,7 @@ test('keys that have expired: those of others are carried out meanwhile', async 
     clock: it.clock,
     log: it.service.app.server.log,
     observer: it.observer,
-    wake: () => {},
+    onDeliveries: () => {},
   })
   const ofOther = async () => {
     const { rows } = await pool.query('select w.status from webhooks w where w.id = $1', own)

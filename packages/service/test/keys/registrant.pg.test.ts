@@ -32,7 +32,7 @@ function registrants(by: TestClock = clock) {
   const observer = { ...nobodyObserves, disabled: (reason: string) => counted.push(reason) }
   const { pool } = shared().database
   return {
-    ...createRegistrants({ pool, clock: by, log: shared().app.server.log, observer, wake }),
+    ...createRegistrants({ pool, clock: by, log: shared().app.server.log, observer, onDeliveries: wake }),
     woken: () => woken,
     /** Why endpoints were disabled, as it is told to the metrics. */
     counted,

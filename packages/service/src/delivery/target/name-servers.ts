@@ -9,15 +9,6 @@ type NameAnswer =
   | { readonly found: 'nothing' }
   | { readonly found: 'failure'; readonly reason: string }
 
-interface NameServers {
-  /**
-   * Asks for both address families. Once one has addresses, the other is waited for `graceMs` more and may be missing (specification 9.2).
-   * A server that is silent is asked again while the answer is `wanted`.
-   */
-  ask(name: string, graceMs: number, wanted: () => boolean): Promise<NameAnswer>
-  close(): void
-}
-
 /** `ip:port,…` (DESKWIRE_DNS_SERVERS), default port 53; undefined when an entry is invalid. */
 export function parseDnsServers(text: string): readonly string[] | undefined {
   const servers = text
@@ -35,14 +26,18 @@ function isServer(text: string): boolean {
 }
 
 /** `servers` in the order of asking; null for the system's. c-ares skips a silent one; this skips one that says that it cannot answer. */
-export function createNameServers(servers: readonly string[] | null): NameServers {
+export function createNameServers(servers: readonly string[] | null) {
   const all = resolverOf(servers)
   const known = all.getServers()
   const single = known.length > 1 ? known.map((server) => resolverOf([server])) : []
   const resolvers = [all, ...single]
 
   return {
-    async ask(name, graceMs, wanted) {
+    /**
+     * Asks for both address families. Once one has addresses, the other is waited for `graceMs` more and may be missing (specification 9.2).
+     * A server that is silent is asked again while the answer is `wanted`.
+     */
+    async ask(name: string, graceMs: number, wanted: () => boolean): Promise<NameAnswer> {
       let settled = false
       const more = () => !settled && wanted()
       const families = [
@@ -53,7 +48,7 @@ export function createNameServers(servers: readonly string[] | null): NameServer
       settled = true
       return combine(answers)
     },
-    close() {
+    close(): void {
       for (const resolver of resolvers) resolver.cancel()
     },
   }

@@ -72,15 +72,9 @@ export function createResolver(options: {
           usableMs: Math.min(answer.ttlSeconds * 1000, usedFor),
         }
       case 'nothing':
-        return {
-          resolution: { outcome: 'no_such_name', detail: `${name} does not exist` },
-          usableMs: 0,
-        }
+        return unusable('no_such_name', `${name} does not exist`)
       case 'failure':
-        return {
-          resolution: { outcome: 'failed', detail: `The name server asked for ${name} ${answer.reason}` },
-          usableMs: 0,
-        }
+        return unusable('failed', `The name server asked for ${name} ${answer.reason}`)
     }
   }
 
@@ -135,6 +129,10 @@ export function createResolver(options: {
     },
     close: () => nameServers.close(),
   }
+}
+
+function unusable(outcome: 'no_such_name' | 'failed', detail: string): Lookup {
+  return { resolution: { outcome, detail }, usableMs: 0 }
 }
 
 /** A URL's `hostname` without brackets, trailing dot and upper case. */

@@ -1,31 +1,23 @@
 /** Recoveries make missed deliveries pending again, in pieces, each for a limited time, so that a long one does not block others. */
 import { randomUUID } from 'node:crypto'
-import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
 import { fromOrganization, unlessBusy } from '../../db/call-function.ts'
 import { type SchemaFunction, schemaFunction } from '../../db/migration.ts'
 import { restartSchedule, wakeQueue } from '../../delivery/endpoint-queues.ts'
-import type { EndpointKey } from '../../delivery/model.ts'
+import type { EndpointKey, JobServices } from '../../delivery/model.ts'
 import { conditionsHold, insertDeliveries } from '../../delivery/new-deliveries.ts'
 import { suspendedOrganizations } from '../../delivery/sweep.ts'
 import { deliveryTuning } from '../../delivery/tuning.ts'
 import { lockClock } from '../../journal/sql-fragments.ts'
 import { type JobLoop, type JobOutcome, jobLoop } from '../../kernel/job-loop.ts'
-import { createKeyedQueue, type KeyedQueue } from '../../kernel/keyed-queue.ts'
+import { createKeyedQueue } from '../../kernel/keyed-queue.ts'
 import { loggable } from '../../kernel/loggable.ts'
-import { type Clock, formatTimestamp } from '../../kernel/timestamps.ts'
+import { formatTimestamp } from '../../kernel/timestamps.ts'
 import { readSubscription } from '../table/endpoints.ts'
 
 const { leaseFor, piecesInARow, eventsAPiece, backlogAtMost, ...limits } = deliveryTuning.recoveries
 
-export function createRecoverer(services: {
-  readonly recoveries: Recoveries
-  readonly clock: Clock
-  readonly log: Pick<FastifyBaseLogger, 'warn'>
-  readonly onDeliveries: () => void
-  /** Runs one call at a time of those that take an organization's clock row. */
-  readonly exclusiveTasks?: KeyedQueue
-}): JobLoop {
+export function createRecoverer(services: JobServices & { readonly recoveries: Recoveries }): JobLoop {
   const { recoveries, clock, log, onDeliveries, exclusiveTasks = createKeyedQueue() } = services
   return jobLoop<RecoveryKey>({
     ...limits,

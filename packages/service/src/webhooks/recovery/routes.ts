@@ -16,7 +16,7 @@ import { recoveryFields } from '../records.ts'
 import { reading, webhookOf, writing } from '../routes.ts'
 import { sealResponse, type Vault } from '../vault.ts'
 import { type RecoveryRow, recoveryRecord } from '../webhook.ts'
-import { parseWindow, type RecoveryStore, recoveryShape } from './store.ts'
+import { parseWindow, type RecoveryStore, recoveryShape, type Window } from './store.ts'
 
 interface RecoveryServices {
   readonly endpoints: Endpoints
@@ -170,21 +170,13 @@ export const recoveryApi = {
   }),
 } satisfies ApiModule
 
-function newRecovery(
-  webhookId: string,
-  {
-    since,
-    until,
-    includeSucceeded,
-  }: { readonly since: number; readonly until: number; readonly includeSucceeded: boolean },
-  now: number,
-): RecoveryRow {
+function newRecovery(webhookId: string, window: Window, now: number): RecoveryRow {
   return {
     id: newIdAt(now),
     webhook_id: webhookId,
-    since: new Date(since),
-    until: new Date(until),
-    include_succeeded: includeSucceeded,
+    since: new Date(window.since),
+    until: new Date(window.until),
+    include_succeeded: window.includeSucceeded,
     retried: 0,
     created: 0,
     created_at: new Date(now),

@@ -37,7 +37,7 @@ export const recoveryShape: Shape = {
 }
 
 /** In milliseconds since the Unix epoch, both ends in it. */
-interface Window {
+export interface Window {
   readonly since: number
   readonly until: number
   readonly includeSucceeded: boolean
@@ -46,18 +46,9 @@ interface Window {
 /** The window of a body. `latest`: its default and latest end; `now` and `retention` limit its beginning, as does `registeredAt`. */
 export function parseWindow(
   body: unknown,
-  {
-    now,
-    latest,
-    retention,
-    registeredAt,
-  }: {
-    readonly now: number
-    readonly latest: number
-    readonly retention: number
-    readonly registeredAt: number
-  },
+  limits: { now: number; latest: number; retention: number; registeredAt: number },
 ): Result<Window, Problem> {
+  const { now, latest, retention, registeredAt } = limits
   const parsed = parseCreation(recoveryShape, body)
   if (!parsed.ok) return parsed
   const given = parsed.value as {
