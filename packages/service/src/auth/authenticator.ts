@@ -49,6 +49,9 @@ export type Lookup =
 /** `elsewhere`: another database serves the organization. */
 export type TokenLookup = Lookup | { readonly outcome: 'elsewhere' }
 
+/** Milliseconds after which a caller is checked again, as the request was queued. Nearly every request ends before. */
+export const recheckAfter = 100
+
 export type LookUp = (token: string) => Promise<Lookup>
 
 /** `quota` is null when calls are not limited. */

@@ -1,7 +1,7 @@
 /** A route as one value. The server's routes and `openapi.json` are made from it, so they cannot differ. */
 import { readJson } from '@deskwire/sdk/json'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from 'fastify'
-import type { Authenticator, Caller } from '../auth/authenticator.ts'
+import { type Authenticator, type Caller, recheckAfter } from '../auth/authenticator.ts'
 import type { IdempotencyStore, KeyedResponse } from '../idempotency/stored-responses.ts'
 import { versionOf } from '../journal/body.ts'
 import type { RequestContext, ResponseToStore } from '../journal/change.ts'
@@ -59,9 +59,6 @@ export function requestContextOf({
   }
   return { cause, signal: request.disconnected }
 }
-
-/** Milliseconds after which a caller is checked again, as the request was queued. Nearly every request ends before. */
-export const recheckAfter = 100
 
 /** The value of an outcome is sent as the first of the route's answers. */
 type Handled = Outcome<unknown> | Sent | Promise<Outcome<unknown> | Sent>

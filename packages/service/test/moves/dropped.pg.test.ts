@@ -8,9 +8,9 @@ import { deliveriesOf, makeWebhook } from '../../../testbed/hooks.ts'
 import { waitingBackends } from '../../../testbed/locks.ts'
 import type { Api } from '../../../testbed/service.ts'
 import { type SeveralDatabases, severalDatabases } from '../../../testbed/several-databases.ts'
+import { recheckAfter } from '../../src/auth/authenticator.ts'
 import { movingTables } from '../../src/databases/moves/tables.ts'
 import { transaction } from '../../src/db/transaction.ts'
-import { recheckAfter } from '../../src/http/route.ts'
 import { stopwatch } from '../../src/kernel/timestamps.ts'
 
 let several: SeveralDatabases

@@ -17,6 +17,7 @@ import { type Api, createApi, type TestService } from '../../../testbed/service.
 import { socketUrl, startDeskwire } from '../../../testbed/services.ts'
 import { severalDatabases } from '../../../testbed/several-databases.ts'
 import { rowsWith } from '../../../testbed/stored.ts'
+import { recheckAfter } from '../../src/auth/authenticator.ts'
 import { createDirectory } from '../../src/databases/directory.ts'
 import { fenceLimits } from '../../src/databases/moves/cutover.ts'
 import { finishMoves } from '../../src/databases/moves/finish.ts'
@@ -312,7 +313,17 @@ test('the command, killed while it copies, goes on when it is run again; its tra
     code: 1,
     said: `deskwire: organization ${organizationId} lives in two\n`,
   })
-  await dropSource(databasesOf(pool, there.pool), organizationId, 'one')
+  // No request that was let in before the move reads without looking again.
+  const elapsed = stopwatch()
+  const dropping = dropSource(databasesOf(pool, there.pool), organizationId, 'one')
+  await eventually('the first rows are gone', async () => {
+    const { rowCount } = await pool.query('select 1 from api_keys k where k.organization_id = $1', [
+      organizationId,
+    ])
+    return rowCount === 0
+  })
+  expect(elapsed()).toBeGreaterThan(recheckAfter)
+  await dropping
 })
 
 test('a fence whose mover does nothing more falls by itself: writes that waited go on at the source, and another mover brings them along', async () => {

@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { DatabaseError, type Pool, type PoolClient } from 'pg'
+import { recheckAfter } from '../../auth/authenticator.ts'
 import { explainDatabaseFailure } from '../../db/failure.ts'
 import { type Clock, stopwatch } from '../../kernel/timestamps.ts'
 import { deleteOrganization, removeRows } from '../../organization/deletion.ts'
@@ -346,6 +347,8 @@ export async function dropSource(
     throw new MoveError(
       `${database} would serve organization ${organizationId} too, which lives in ${placement?.database ?? 'no database'}: see the guide on several databases`,
     )
+  // A request that was let in before the move and reads after this looks again where the organization is.
+  await delay(2 * recheckAfter)
   await endCapture(pool, organizationId)
   return (
     (await deleteOrganization(

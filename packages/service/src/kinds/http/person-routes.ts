@@ -1,10 +1,12 @@
 /** A person as a whole (specification 4.11): erased, or exported, with everything that refers to it. */
+
 import { Readable } from 'node:stream'
+import { recheckAfter } from '../../auth/authenticator.ts'
 import { erasingScope, lacking } from '../../auth/scopes.ts'
 import type { Database } from '../../db/fair-pool.ts'
 import { queryText } from '../../db/text-query.ts'
 import { headersOnly } from '../../http/replies.ts'
-import { type Call, recheckAfter, requestContextOf, routesOf } from '../../http/route.ts'
+import { type Call, requestContextOf, routesOf } from '../../http/route.ts'
 import { timestampText } from '../../journal/body.ts'
 import type { RowReader } from '../../journal/rows.ts'
 import { type Problem, problem } from '../../kernel/errors.ts'

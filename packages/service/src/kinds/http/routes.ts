@@ -1,7 +1,8 @@
 /** The routes of a kind, all from its declaration: list and sync, create, read, change, actions, delete. */
+import { recheckAfter } from '../../auth/authenticator.ts'
 import { checkIfMatch, entityTag, matchesIfNoneMatch } from '../../http/entity-tag.ts'
 import { headersOnly, listBody, searchParameters, sent } from '../../http/replies.ts'
-import { type Call, type Route, recheckAfter, requestContextOf, routesOf } from '../../http/route.ts'
+import { type Call, type Route, requestContextOf, routesOf } from '../../http/route.ts'
 import type { Checkpoint } from '../../journal/feed.ts'
 import { type ErrorCode, type Problem, problem } from '../../kernel/errors.ts'
 import type { Fields } from '../../kernel/fields/field.ts'
