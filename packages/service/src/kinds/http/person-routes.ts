@@ -1,5 +1,4 @@
 /** A person as a whole (specification 4.11): erased, or exported, with everything that refers to it. */
-
 import { Readable } from 'node:stream'
 import { recheckAfter } from '../../auth/authenticator.ts'
 import { erasingScope, lacking } from '../../auth/scopes.ts'
