@@ -33,13 +33,6 @@ export function mayStart(worker: WorkerUsage, endpoint: EndpointUsage, tuning: C
   return endpoint.hasSparePermit || hasPlenty(worker, priority, tuning)
 }
 
-function hasFreePermit(worker: WorkerUsage, priority: Priority, tuning: ConcurrencyTuning): boolean {
-  // An unproven endpoint that hangs becomes a failing one, and must not use up the others' share by that.
-  if (priority === 'unproven' && worker.failing + worker.unproven >= tuning.failing + tuning.unproven)
-    return false
-  return inAll(worker) < tuning.total && worker[priority] < maxOf(priority, tuning)
-}
-
 /** Whether less than half of all permits and of the priority's are in use (for failing endpoints, an eighth of theirs). */
 function hasPlenty(worker: WorkerUsage, priority: Priority, tuning: ConcurrencyTuning): boolean {
   const part = priority === 'failing' ? tuning.plentyOfFailing : tuning.plenty
@@ -78,7 +71,11 @@ export class ConcurrencyLimiter {
   }
 
   hasFreePermit(priority: Priority): boolean {
-    return hasFreePermit(this.#used, priority, this.#tuning)
+    const { total, failing, unproven } = this.#tuning
+    const used = this.#used
+    // An unproven endpoint that hangs becomes a failing one, and must not use up the others' share by that.
+    if (priority === 'unproven' && used.failing + used.unproven >= failing + unproven) return false
+    return this.inUse < total && used[priority] < maxOf(priority, this.#tuning)
   }
 
   hasPlenty(priority: Priority): boolean {

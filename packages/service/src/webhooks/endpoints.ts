@@ -72,7 +72,7 @@ export function createEndpoints(services: EndpointServices) {
       const parsed = parseCreation(shapes.creation, body)
       if (!parsed.ok) return refused(parsed.error)
       const given = parsed.value as GivenFields
-      const { url, description, events, signatures, headers } = given
+      const { url, events, headers } = given
       const refusal =
         eventTypes.unmeetable(given.conditions ?? [], events) ??
         eventTypes.unreadable(caller.scopes, events) ??
@@ -80,7 +80,7 @@ export function createEndpoints(services: EndpointServices) {
       if (refusal !== null) return refused(refusal)
       const { organizationId, apiKeyId, sessionId: consoleLinkId = null } = caller
       const now = clock.now()
-      const fields = { url, description, events, signatures, options: storedOptions(given) }
+      const fields = { ...fieldsOf(given), options: storedOptions(given) }
       const row = newRow({ id: newId(clock), ...fields, apiKeyId, consoleLinkId }, now)
       const secret = newSecret()
       const answer = { ...webhookRecord(organizationId, row, disableAfter), secret }
@@ -224,14 +224,7 @@ export function createEndpoints(services: EndpointServices) {
     const given = draft as GivenFields & Pick<WebhookRow, 'status'>
     if (options?.headers !== undefined && !sent.has('headers') && originOf(given.url) !== originOf(url))
       return fail(headersStay)
-    const after = {
-      url: given.url,
-      description: given.description,
-      events: given.events,
-      signatures: given.signatures,
-      status: given.status,
-      options: storedOptions(given, options),
-    }
+    const after = { ...fieldsOf(given), status: given.status, options: storedOptions(given, options) }
     const headers = sent.has('headers') && given.headers != null ? given.headers : null
     const unmeetable = eventTypes.unmeetable(given.conditions ?? [], given.events)
     if (unmeetable !== null && (sent.has('conditions') || sent.has('events'))) return fail(unmeetable)
@@ -282,6 +275,10 @@ type OwnHeaders = Readonly<Record<string, string>>
 /** What a body gives, complete. */
 type GivenFields = Pick<WebhookRow, 'url' | 'description' | 'events' | 'signatures'> &
   OptionValues & { readonly headers?: OwnHeaders | null; readonly conditions?: readonly Condition[] | null }
+
+function fieldsOf({ url, description, events, signatures }: GivenFields) {
+  return { url, description, events, signatures }
+}
 
 /** Whoever may change an address must not learn what is sent to the old one. */
 const headersStay = validationFailed([
