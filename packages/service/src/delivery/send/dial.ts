@@ -75,17 +75,21 @@ export function dial(
       if (early !== null) onSession(early, secured.isSessionReused())
       resolve(secured)
     }
+    const secure = (options: tls.ConnectionOptions & { onread?: net.OnReadOpts }) => {
+      const secured = tls.connect(options, () => onSecure(secured))
+      secured.on('session', (ticket) => onTicket(secured, ticket))
+      return secured
+    }
     socket = doubtful
       ? net.connect(connecting)
-      : secureFromTheFirst(connecting, securing, { onBytes, onSecure, onTicket })
+      : secure({ ...securing, ...connecting, onread: readBy(onBytes) })
     // Stays as long as the socket: an error without a listener would end the process.
     socket.on('error', onError)
     socket.once('connect', () => {
       tlsBegun = true
       if (!doubtful) return
       // Without a server name the certificate is checked against the host.
-      const secured = tls.connect({ ...securing, host: name, socket }, () => onSecure(secured))
-      secured.on('session', (ticket) => onTicket(secured, ticket))
+      const secured = secure({ ...securing, host: name, socket })
       secured.on('data', onBytes)
       secured.on('error', onError)
       socket = secured
@@ -94,33 +98,14 @@ export function dial(
   })
 }
 
-function secureFromTheFirst(
-  connecting: net.TcpNetConnectOpts,
-  securing: tls.ConnectionOptions,
-  {
-    onBytes,
-    onSecure,
-    onTicket,
-  }: {
-    onBytes(bytes: Buffer): void
-    onSecure(secured: tls.TLSSocket): void
-    onTicket(secured: tls.TLSSocket, ticket: Buffer): void
-  },
-): tls.TLSSocket {
-  const options: tls.ConnectionOptions & net.TcpNetConnectOpts = {
-    ...securing,
-    ...connecting,
-    onread: {
-      buffer: received,
-      callback: (length) => {
-        onBytes(received.subarray(0, length))
-        return true
-      },
+function readBy(onBytes: (bytes: Buffer) => void): net.OnReadOpts {
+  return {
+    buffer: received,
+    callback(length) {
+      onBytes(received.subarray(0, length))
+      return true
     },
   }
-  const secured = tls.connect(options, () => onSecure(secured))
-  secured.on('session', (ticket) => onTicket(secured, ticket))
-  return secured
 }
 
 function lookupOf(addresses: readonly string[]): net.LookupFunction {

@@ -67,7 +67,7 @@ export class Exchange {
   read(chunk: Buffer): void {
     // A response to a request that is not complete belongs to an earlier one: the receiver has not processed this one.
     if (this.#connection.reused && !this.#isWritten) {
-      this.#onEnd({ outcome: { kind: 'stale' }, reusable: false, keepAliveMs: null })
+      this.#endUnanswered({ kind: 'stale' })
       return
     }
     if (this.#isComplete) {
@@ -85,7 +85,7 @@ export class Exchange {
 
   lose(error: NodeJS.ErrnoException | null): void {
     if (this.#reader.status !== 0) this.#endAnswered(false)
-    else this.#onEnd({ outcome: this.#lost(error), reusable: false, keepAliveMs: null })
+    else this.#endUnanswered(this.#lost(error))
   }
 
   /** The time is up: what has arrived of the body by now is enough. */
@@ -126,7 +126,10 @@ export class Exchange {
   }
 
   #fail(code: 'timeout' | 'connection_failed', what: string): void {
-    const outcome = failure(code, `${this.#connection.peer} ${what}`)
+    this.#endUnanswered(failure(code, `${this.#connection.peer} ${what}`))
+  }
+
+  #endUnanswered(outcome: Failure | Stale): void {
     this.#onEnd({ outcome, reusable: false, keepAliveMs: null })
   }
 

@@ -75,7 +75,7 @@ export class ResponseReader {
     // A lone line feed ends a line for some readers and not for others.
     if (!whole) head.irregular = true
     if (line !== '') {
-      readField(head, line)
+      if (!readField(head, line)) head.irregular = true
       return 'more'
     }
     this.#head = null
@@ -157,11 +157,8 @@ function readStatusLine(line: string): Head | null {
   }
 }
 
-function readField(head: Head, line: string): void {
-  if (!isUnderstood(head, line)) head.irregular = true
-}
-
-function isUnderstood(head: Head, line: string): boolean {
+/** False when the line is not understood. */
+function readField(head: Head, line: string): boolean {
   if (!field.test(line)) return false
   const colon = line.indexOf(':')
   const value = line.slice(colon + 1)

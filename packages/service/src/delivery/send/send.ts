@@ -49,15 +49,6 @@ export function createSender(options: SenderOptions): Sender {
   return new TargetSender(options)
 }
 
-interface Target {
-  readonly hostname: string
-  readonly port: number
-  readonly origin: string
-  /** As a request names it, with a port other than 443. */
-  readonly host: string
-  readonly path: string
-}
-
 class TargetSender implements Sender {
   readonly #resolver: Resolver
   readonly #clock: Clock
@@ -118,9 +109,8 @@ class TargetSender implements Sender {
 
   async #attempt(request: SendRequest, deadline: Deadline): Promise<ReceivedResponse | Failure> {
     const { organizationId, url, headers, body, ownConnection = false } = request
-    const target = targetOf(url)
-    const { hostname, origin, host, path } = target
-    const pieces = requestPieces(host, { path, headers, body })
+    const { hostname, port, origin, host, pathname, search } = new URL(url)
+    const pieces = requestPieces(host, { path: pathname + search, headers, body })
     const addresses = usable(this.#resolver.known(hostname) ?? (await this.#resolve(hostname, deadline)))
     if ('kind' in addresses) return addresses
     const poolKey = `${organizationId} ${origin}`
@@ -130,7 +120,8 @@ class TargetSender implements Sender {
       if (ended.kind !== 'stale') return ended
       // The receiver had closed it. Whatever is not `stale` may have been processed and is not sent again here (decision 23).
     }
-    const fresh = await this.#dial(target, { poolKey, addresses, doubtful: ownConnection }, deadline)
+    const target = { hostname, port: port === '' ? 443 : Number(port), addresses, doubtful: ownConnection }
+    const fresh = await this.#dial(target, poolKey, deadline)
     if (!(fresh instanceof Connection)) return fresh
     const ended = await this.#exchange(fresh, poolKey, pieces, deadline)
     if (ended.kind === 'stale') throw new Error('A connection that never served cannot be stale')
@@ -150,8 +141,8 @@ class TargetSender implements Sender {
   }
 
   async #dial(
-    target: Target,
-    { poolKey, ...how }: { poolKey: string; addresses: readonly string[]; doubtful: boolean },
+    target: { hostname: string; port: number; addresses: readonly string[]; doubtful: boolean },
+    poolKey: string,
     deadline: Deadline,
   ): Promise<Connection | Failure> {
     this.#closeOldest()
@@ -159,12 +150,9 @@ class TargetSender implements Sender {
     const session = this.#sessions.of(poolKey)
     let connection: Connection | null = null
     try {
-      const { hostname, port } = target
       const socket = await dial(
         {
-          hostname,
-          port,
-          ...how,
+          ...target,
           secureContext: this.#secureContext,
           session: session?.bytes ?? null,
           onSession: (bytes, resumed) => this.#sessions.keep(poolKey, bytes, resumed ? session : null),
@@ -211,17 +199,6 @@ class TargetSender implements Sender {
     const ended = await connection.exchange(pieces, deadline, this.#clock)
     if (connection.usable && !deadline.passed) this.#idle.put(poolKey, connection)
     return ended
-  }
-}
-
-function targetOf(text: string): Target {
-  const { hostname, port, origin, host, pathname, search } = new URL(text)
-  return {
-    hostname,
-    port: port === '' ? 443 : Number(port),
-    origin,
-    host,
-    path: pathname + search,
   }
 }
 
