@@ -161,7 +161,7 @@ interface PendingRow {
 }
 
 /** How many deliveries became due; and the next position, null at the end. */
-interface Walked {
+export interface Walked {
   readonly woken: number
   readonly next: QueuePosition | null
 }
