@@ -2,6 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Registry } from 'prom-client'
 import { expect, test } from 'vitest'
+import { eventually } from '../../../testbed/eventually.ts'
 import { DelayWatch, watchEventLoop } from '../../src/metrics/event-loop.ts'
 import { createRegistry } from '../../src/metrics/registry.ts'
 
@@ -33,13 +34,16 @@ test('the largest of a minute stays for another one, and asking takes nothing aw
 test('what holds the loop is told in seconds', async () => {
   const register = new Registry()
   watchEventLoop(register)
-  // A delay is seen by a look that is late for one that was on time.
-  for (const began = performance.now(); performance.now() - began < 30; ) await nextTurn()
   const held = 120
-  for (const began = performance.now(); performance.now() - began < held; );
-  for (const began = performance.now(); performance.now() - began < 30; ) await nextTurn()
-  const [max] = (await register.getSingleMetric('deskwire_event_loop_delay_max_seconds')!.get()).values
-  expect(max!.value).toBeGreaterThanOrEqual((held - 20) / 1_000)
+  const measured = async () =>
+    (await register.getSingleMetric('deskwire_event_loop_delay_max_seconds')!.get()).values[0]!.value
+  // A delay is seen by a look that is late for one that was on time: on a busy machine none may have been.
+  await eventually('the delay is seen', async () => {
+    for (const began = performance.now(); performance.now() - began < held; );
+    for (const began = performance.now(); performance.now() - began < 30; ) await nextTurn()
+    return (await measured()) >= (held - 20) / 1_000
+  })
+  expect(await measured()).toBeLessThan(60)
 })
 
 test('a thread is watched once for each part, however many services it runs', () => {
