@@ -380,7 +380,7 @@ interface OrganizationQueue {
   units: QueuedUnit[]
   exclusiveTasks: ExclusiveTask[]
   exclusiveTaskUnderWay: boolean
-  /** Of its one call at a time; exclusive tasks run beside a shared one. */
+  /** The sort of the call under way, of which there is at most one. Exclusive tasks run beside a shared call. */
   callUnderWay: Call['sort'] | null
   /** Another process held the clock for long: the next call waits for it, without other organizations. */
   contended: boolean
