@@ -1,12 +1,9 @@
 /** Metrics of one process, and of several together, in Prometheus' text format. */
 import { AggregatorRegistry, collectDefaultMetrics, type Metric, Registry } from 'prom-client'
-import { sent } from '../http/replies.ts'
-import { routesOf } from '../http/route.ts'
 import { cached } from '../kernel/cached.ts'
 import { type ProcessRole, processLabel } from '../kernel/telemetry.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import { commit, version } from '../kernel/version.ts'
-import type { ApiModule } from '../openapi/api-module.ts'
 import { watchEventLoop } from './event-loop.ts'
 import { gauge } from './instruments.ts'
 
@@ -72,30 +69,3 @@ export function metricsText(
 export function snapshotsOf(registers: readonly Registry[]): Promise<MetricsSnapshot>[] {
   return registers.map((register) => register.getMetricsAsJSON())
 }
-
-const route = routesOf<{ readonly text: () => Promise<string> }>()
-
-const metrics = route({
-  method: 'get',
-  path: '/metrics',
-  id: 'metrics',
-  tag: 'service',
-  summary: 'Figures of requests, commits and deliveries',
-  description:
-    "In Prometheus' text format, of the API and of its worker, as they were at most a second ago. No figure names an organization or an endpoint. Served on a port of its own, and not here, where DESKWIRE_METRICS_PORT is set.",
-  access: 'public',
-  answers: {
-    200: {
-      description: 'The figures.',
-      mediaType: 'text/plain',
-      schema: { type: 'string' },
-      examples: () => ({ metrics: 'deskwire_deliveries_due{process="api"} 0\n' }),
-    },
-  },
-  async handle({ text }, { reply }) {
-    reply.header('content-type', Registry.PROMETHEUS_CONTENT_TYPE).send(await text())
-    return sent
-  },
-})
-
-export const metricsApi = { tags: [], routes: [metrics] } satisfies ApiModule
