@@ -10,6 +10,7 @@ import { kinds } from '../src/desk/index.ts'
 import { type Problem, problem } from '../src/kernel/errors.ts'
 import { choice, flag, integer, reference, sequence, text, timestamp } from '../src/kernel/fields/fields.ts'
 import { fail, ok, type Result } from '../src/kernel/outcome.ts'
+import { exampleInput, exampleObject } from '../src/kinds/docs/kind-examples.ts'
 import { commonFields } from '../src/kinds/model/common-fields.ts'
 import { defineKind } from '../src/kinds/model/define-kind.ts'
 import { explore } from '../src/kinds/model/explore-rules.ts'
@@ -249,17 +250,17 @@ test('a declaration that does not fit together is refused when it is read', () =
   expect(() => defineKind({ ...declaration, events: { 'memo.created': '' } })).toThrow('memo.created')
   expect(() => defineKind({ ...declaration, removedEvent: 'note.deleted' })).toThrow('removedEvent')
   const title = text({ max: 10, required: true, description })
-  expect(() => defineKind({ ...declaration, fields: { title } })).toThrow(
-    'the example of note is refused: /title is required',
-  )
+  const required = defineKind({ ...declaration, fields: { title } })
+  expect(() => exampleObject(required)).toThrow('the example of note is refused: /title is required')
   const rules = { ...declaration.rules, create: () => fail(problem('invalid_transition', 'Not today.')) }
-  expect(() => defineKind({ ...declaration, rules })).toThrow('the example of note is refused: Not today.')
+  const refused = defineKind({ ...declaration, rules })
+  expect(() => exampleObject(refused)).toThrow('the example of note is refused: Not today.')
   const no = (_note: object): Result<object, Problem> => fail(problem('invalid_transition', 'No.'))
   const pin = action({ description: 'Pins it.', fields: {}, apply: no })
   const unpin = action({ description: 'Unpins it.', fields: {}, apply: (before: object) => ok(before) })
-  expect(() => defineKind({ ...declaration, actions: { pin, unpin } })).toThrow(
-    'note: nothing that was tried lets pin, unpin through',
-  )
+  const pinned = defineKind({ ...declaration, actions: { pin, unpin } })
+  for (const name of ['pin', 'unpin'])
+    expect(() => exampleInput(pinned, name)).toThrow(`note: nothing that was tried lets ${name} through`)
   const gone = { events: { 'note.gone': '' }, removedEvent: 'note.gone' }
   expect(() => defineKind({ ...declaration, ...gone })).toThrow('removedEvent')
 })

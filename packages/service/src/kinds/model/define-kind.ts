@@ -1,9 +1,8 @@
 import { bodyOrder, isRewritten } from '../../journal/body.ts'
 import type { Column, Field, Fields } from '../../kernel/fields/field.ts'
-import { exampleState, requireActions } from './explore-rules.ts'
 import type { Action, Declaration, Effects, Kind, Rules, State } from './kind.ts'
 
-/** Throws for contradictions, rules that refuse the kind's example, and an action that the example cannot reach. */
+/** Throws for contradictions. Making the documents also throws when rules refuse the example, or let no example of an action through. */
 export function defineKind<const F extends Fields>(declaration: Declaration<F>): Kind {
   const fields = Object.entries<Field>(declaration.fields)
   checkDeclaration(declaration)
@@ -11,7 +10,7 @@ export function defineKind<const F extends Fields>(declaration: Declaration<F>):
     field.column === null ? [] : [{ name, field, column: field.column }],
   )
   const sequences = stored.filter(({ field }) => field.sequence)
-  const kind: Kind = {
+  return {
     ...declaration,
     rules: declaration.rules as Rules<State>,
     actions: (declaration.actions ?? {}) as Readonly<Record<string, Action<State>>>,
@@ -42,10 +41,6 @@ export function defineKind<const F extends Fields>(declaration: Declaration<F>):
       canAct: declaration.canAct ?? false,
     },
   }
-  // The documents of the kind are made by trying its rules on its example.
-  exampleState(kind)
-  requireActions(kind)
-  return kind
 }
 
 function periodsOf(

@@ -51,20 +51,6 @@ function tryRules(kind: Kind): Explored {
   return { created, transitions: [...acted, ...patched] }
 }
 
-/** The documents show an example of each action. Tries no more than necessary, as every process starts with it. */
-export function requireActions(kind: Kind): void {
-  const missing = new Set(Object.keys(kind.actions))
-  const starts = [() => [exampleState(kind)], () => createdStates(kind)]
-  for (const start of starts) {
-    if (missing.size === 0) return
-    for (const { by } of followActions(kind, start())) {
-      missing.delete(by.action)
-      if (missing.size === 0) return
-    }
-  }
-  throw new Error(`${kind.name}: nothing that was tried lets ${[...missing].join(', ')} through`)
-}
-
 type Acted = Transition & { readonly by: { readonly action: string; readonly input: State } }
 
 /** From these states, and from those that they lead to. */
