@@ -151,13 +151,13 @@ export class RequestAdmission {
 
   #bytesOf(request: FastifyRequest, organizationId: string): number {
     if (!isRead(request)) return bodyBytes(request)
-    const route = String(request.routeOptions.url)
+    const expected = this.#sizes.of(organizationId, String(request.routeOptions.url))
     // Waiting readers are notified in this thread alone, and a HEAD sends nothing.
     request.offloaded =
       request.method === 'GET' &&
-      this.#sizes.known(organizationId, route) >= largeBeyond.responseBytes &&
+      (expected ?? 0) >= largeBeyond.responseBytes &&
       !searchParameters(request).has('wait')
-    return Math.min(this.#sizes.expected(organizationId, route), this.#largest)
+    return Math.min(expected ?? unknown, this.#largest)
   }
 
   /** The response has been made. Returns why it cannot be held, or null. */
@@ -228,12 +228,9 @@ const decay = 1 / 4
 class ResponseSizes {
   readonly #bytes = new LruMap<string, number>(maxEntries)
 
-  expected(organizationId: string, route: string): number {
-    return this.#bytes.get(`${organizationId} ${route}`) ?? unknown
-  }
-
-  known(organizationId: string, route: string): number {
-    return this.#bytes.get(`${organizationId} ${route}`) ?? 0
+  /** The bytes that a response is expected to have; undefined: there was none yet. */
+  of(organizationId: string, route: string): number | undefined {
+    return this.#bytes.get(`${organizationId} ${route}`)
   }
 
   note(organizationId: string, route: string, bytes: number): void {
