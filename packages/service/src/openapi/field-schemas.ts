@@ -3,12 +3,37 @@ import { z } from 'zod'
 import type { Field } from '../kernel/fields/field.ts'
 import type { Json } from './api-module.ts'
 
-export function requiredOf(fields: readonly (readonly [string, Field])[]): readonly string[] {
+type FieldEntries = readonly (readonly [string, Field])[]
+
+/** The body of a creation or an action, which takes these fields alone. */
+export function creationBody(fields: FieldEntries, example: object, description?: string): Json {
+  return {
+    type: 'object',
+    additionalProperties: false,
+    ...(description === undefined ? {} : { description }),
+    required: requiredOf(fields),
+    properties: inputs(fields),
+    examples: [example],
+  }
+}
+
+/** The body of a change. `demands`: a sentence on what must hold afterwards. */
+export function patchBody(fields: FieldEntries, example: object, demands?: string): Json {
+  return {
+    type: 'object',
+    additionalProperties: false,
+    description: `Fields left out stay as they are.${demands === undefined ? '' : ` ${demands}`}`,
+    properties: inputs(fields),
+    examples: [example],
+  }
+}
+
+export function requiredOf(fields: FieldEntries): readonly string[] {
   return fields.filter(([, { initial }]) => initial === undefined).map(([name]) => name)
 }
 
 /** Each field with its rule in words. */
-export function inputs(fields: readonly (readonly [string, Field])[]): Json {
+export function inputs(fields: FieldEntries): Json {
   return Object.fromEntries(
     fields.map(([name, field]) => {
       const schema = fieldSchema(field, 'input')

@@ -5,7 +5,7 @@ import { routesOf } from '../http/route.ts'
 import { done } from '../kernel/outcome.ts'
 import { type ApiModule, ref } from '../openapi/api-module.ts'
 import { exampleId, exampleTime } from '../openapi/examples.ts'
-import { inputs } from '../openapi/field-schemas.ts'
+import { patchBody } from '../openapi/field-schemas.ts'
 import { recordSchema } from '../openapi/shown-field.ts'
 import { type Organizations, organizationFields, organizationShape } from './organization.ts'
 
@@ -48,12 +48,9 @@ export const organizationApi = {
       createdAt: exampleTime,
       updatedAt: exampleTime,
     }),
-    OrganizationPatch: {
-      type: 'object',
-      additionalProperties: false,
-      description: 'Fields left out stay as they are.',
-      properties: inputs(Object.entries(organizationShape.fields)),
-      examples: [{ name: 'Analytical Engines, Ltd.', preventDoubleBooking: true }],
-    },
+    OrganizationPatch: patchBody(Object.entries(organizationShape.fields), {
+      name: 'Analytical Engines, Ltd.',
+      preventDoubleBooking: true,
+    }),
   }),
 } satisfies ApiModule

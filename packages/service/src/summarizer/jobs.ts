@@ -34,40 +34,25 @@ export const firstConversation: ConversationPosition = {
   id: nilUuid,
 }
 
-export interface Jobs {
-  isNeeded(): Promise<boolean>
-  /**
-   * Creates missing jobs for conversations without a summary that were resolved by then, among the next thousand from `position`. Returns
-   * the next position, null at the end. Repeatable, and safe in several processes at once.
-   */
-  enqueue(resolvedUntil: number, position: ConversationPosition): Promise<ConversationPosition | null>
-  /** Organizations with a due job, by id, after `after`. */
-  organizationsDue(now: number, after: string, limit: number): Promise<readonly string[]>
-  /** Claims jobs of the organization, longest due first. Skips jobs that another worker is claiming. */
-  claim(
-    organizationId: string,
-    lease: { readonly id: string; readonly workerId: string; readonly until: number },
-    now: number,
-    limit: number,
-  ): Promise<readonly ClaimedJob[]>
-  drop(job: ClaimedJob): Promise<void>
-  /** Tries the job again at `due`; a job that gave up is only checked then. */
-  postpone(job: ClaimedJob, due: number, gaveUp: boolean): Promise<void>
-  release(job: ClaimedJob, now: number): Promise<void>
-  /** Releases the jobs of an ended worker and returns their number. Their attempts count, as the worker may have died of one. */
-  releaseAllOf(workerId: string, now: number): Promise<number>
-}
-
 const step = 1_000
 
-export function createJobs(pool: Pool): Jobs {
+export type Jobs = ReturnType<typeof createJobs>
+
+export function createJobs(pool: Pool) {
   return {
-    async isNeeded() {
+    async isNeeded(): Promise<boolean> {
       const { rows } = await pool.query<{ needed: boolean }>({ name: 'summaries_needed', text: findAny })
       return rows[0]?.needed === true
     },
 
-    async enqueue(resolvedUntil, position) {
+    /**
+     * Creates missing jobs for conversations without a summary that were resolved by then, among the next thousand from `position`.
+     * Returns the next position, null at the end. Repeatable, and safe in several processes at once.
+     */
+    async enqueue(
+      resolvedUntil: number,
+      position: ConversationPosition,
+    ): Promise<ConversationPosition | null> {
       const { rows } = await pool.query<UnsummarizedRow>({
         name: 'find_unsummarized',
         text: findUnsummarized,
@@ -93,7 +78,8 @@ export function createJobs(pool: Pool): Jobs {
       return { resolvedAt: last.resolved_at.toISOString(), organizationId: last.organization_id, id: last.id }
     },
 
-    async organizationsDue(now, after, limit) {
+    /** Organizations with a due job, by id, after `after`. */
+    async organizationsDue(now: number, after: string, limit: number): Promise<readonly string[]> {
       const { rows } = await pool.query<{ organization_id: string }>({
         name: `find_summary_organizations_${limit}`,
         text: findOrganizations(limit),
@@ -102,7 +88,13 @@ export function createJobs(pool: Pool): Jobs {
       return rows.map((row) => row.organization_id)
     },
 
-    async claim(organizationId, lease, now, limit) {
+    /** Claims jobs of the organization, longest due first. Skips jobs that another worker is claiming. */
+    async claim(
+      organizationId: string,
+      lease: { readonly id: string; readonly workerId: string; readonly until: number },
+      now: number,
+      limit: number,
+    ): Promise<readonly ClaimedJob[]> {
       const { rows } = await pool.query<TakenRow>({
         name: `claim_summary_jobs_${limit}`,
         text: claimJobs(limit),
@@ -124,7 +116,7 @@ export function createJobs(pool: Pool): Jobs {
       }))
     },
 
-    async drop({ organizationId, conversationId, leaseId }) {
+    async drop({ organizationId, conversationId, leaseId }: ClaimedJob): Promise<void> {
       await pool.query({
         name: 'drop_summary_job',
         text: 'delete from summary_jobs where organization_id = $1 and conversation_id = $2 and lease_id = $3',
@@ -132,7 +124,12 @@ export function createJobs(pool: Pool): Jobs {
       })
     },
 
-    async postpone({ organizationId, conversationId, leaseId }, due, gaveUp) {
+    /** Tries the job again at `due`; a job that gave up is only checked then. */
+    async postpone(
+      { organizationId, conversationId, leaseId }: ClaimedJob,
+      due: number,
+      gaveUp: boolean,
+    ): Promise<void> {
       await pool.query({
         name: 'postpone_summary_job',
         text: `update summary_jobs set due_at = $4, gave_up = $5, lease_id = null
@@ -141,7 +138,7 @@ export function createJobs(pool: Pool): Jobs {
       })
     },
 
-    async release({ organizationId, conversationId, leaseId }, now) {
+    async release({ organizationId, conversationId, leaseId }: ClaimedJob, now: number): Promise<void> {
       await pool.query({
         name: 'give_back_summary_job',
         text: `update summary_jobs set due_at = $4, attempts = attempts - 1, lease_id = null
@@ -150,7 +147,8 @@ export function createJobs(pool: Pool): Jobs {
       })
     },
 
-    async releaseAllOf(workerId, now) {
+    /** Releases the jobs of an ended worker and returns their number. Their attempts count, as the worker may have died of one. */
+    async releaseAllOf(workerId: string, now: number): Promise<number> {
       const { rows } = await pool.query<LeasedRow>(
         `select j.organization_id, j.conversation_id, j.lease_id, j.attempts from summary_jobs j
            where j.worker_id = $1 and j.lease_id is not null`,

@@ -9,7 +9,7 @@ import type { Clock } from '../kernel/timestamps.ts'
 import type { Kind } from '../kinds/model/kind.ts'
 import { type ApiModule, pageOf, ref } from '../openapi/api-module.ts'
 import { exampleId, exampleIdentity, exampleList, exampleTime } from '../openapi/examples.ts'
-import { inputs } from '../openapi/field-schemas.ts'
+import { creationBody, inputs, patchBody } from '../openapi/field-schemas.ts'
 import { recordSchema } from '../openapi/shown-field.ts'
 import { type Endpoints, noSuchWebhook, rotationShape, webhookShapes } from './endpoints.ts'
 import { createEventTypes, endpointEvents } from './event-types.ts'
@@ -85,20 +85,11 @@ export function endpointApi(kinds: readonly Kind[]) {
           { ...fields, secret: secretField },
           { ...example, secret: `whsec_${'0123456789ABCDEFGHIJ'.repeat(2)}abc=` },
         ),
-        WebhookCreate: {
-          type: 'object',
-          additionalProperties: false,
-          required: ['url', 'events'],
-          properties: inputs(Object.entries(creation.fields)),
-          examples: [{ url: example.url, events: example.events }],
-        },
-        WebhookPatch: {
-          type: 'object',
-          additionalProperties: false,
-          description: 'Fields left out stay as they are.',
-          properties: inputs(Object.entries(change.fields)),
-          examples: [{ status: 'active' }],
-        },
+        WebhookCreate: creationBody(Object.entries(creation.fields), {
+          url: example.url,
+          events: example.events,
+        }),
+        WebhookPatch: patchBody(Object.entries(change.fields), { status: 'active' }),
         WebhookRotation: {
           type: 'object',
           additionalProperties: false,

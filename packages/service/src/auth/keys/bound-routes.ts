@@ -9,7 +9,6 @@ import { createConsoleLinks } from './console-links.ts'
 import { type BeginSession, createKeySessions } from './key-sessions.ts'
 import { createKeys } from './keys.ts'
 import { keyApi } from './routes.ts'
-import { createKeyStore } from './store.ts'
 
 export function keyRoutes(services: {
   readonly database: Database
@@ -23,14 +22,13 @@ export function keyRoutes(services: {
   readonly directory: Pick<Directory, 'note' | 'noteBeside' | 'forgetTokens'> | null
 }): { readonly routes: readonly BoundRoutes[]; readonly beginSession: BeginSession } {
   const { database, clock, callUnderClock, seal, wake, scopes, directory } = services
-  const store = createKeyStore(database, callUnderClock)
-  const keys = createKeys({ store, clock, scopes, seal, wake, directory })
+  const keys = createKeys({ database, callUnderClock, clock, scopes, seal, wake, directory })
   const links = createConsoleLinks({ database, callUnderClock, clock, scopes, seal, directory })
   return {
     routes: [
-      bindRoutes(() => keyApi(scopes).routes, { keys, store, clock }),
+      bindRoutes(() => keyApi(scopes).routes, { keys, database, clock }),
       bindRoutes(() => consoleLinkApi(scopes).routes, { links }),
     ],
-    beginSession: createKeySessions({ store, links, clock, scopes }),
+    beginSession: createKeySessions({ keys, links, clock, scopes }),
   }
 }

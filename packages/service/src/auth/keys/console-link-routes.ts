@@ -5,7 +5,7 @@ import { parseId } from '../../kernel/ids.ts'
 import { done, refused } from '../../kernel/outcome.ts'
 import { type ApiModule, constant, ref } from '../../openapi/api-module.ts'
 import { exampleId, exampleTime } from '../../openapi/examples.ts'
-import { inputs } from '../../openapi/field-schemas.ts'
+import { creationBody } from '../../openapi/field-schemas.ts'
 import { field, recordSchema, type Shown, text, time, uuid, words } from '../../openapi/shown-field.ts'
 import {
   type ConsoleLink,
@@ -113,27 +113,19 @@ const exampleSession = {
 }
 
 export function consoleLinkApi(scopes: readonly string[]) {
-  const creation = Object.entries(linkShape(scopes).fields)
   return {
     tags: [],
     routes: [createLink, exchangeLink, removeLink],
     schemas: () => ({
       ConsoleLink: recordSchema('A link to the console.', linkFields(scopes), exampleLink),
       ConsoleSession: recordSchema('A session of the console.', sessionFields(scopes), exampleSession),
-      ConsoleLinkCreate: {
-        type: 'object',
-        additionalProperties: false,
-        required: creation.filter(([, field]) => field.initial === undefined).map(([name]) => name),
-        properties: inputs(creation),
-        examples: [{ scopes: exampleLink.scopes, expiresIn: 3600 }],
-      },
-      ConsoleLinkExchange: {
-        type: 'object',
-        additionalProperties: false,
-        required: ['link'],
-        properties: inputs(Object.entries(exchangeShape.fields)),
-        examples: [{ link: 'dwl_0123456789ABCDEFGHIJKLMNOPQRST2Ia5MR' }],
-      },
+      ConsoleLinkCreate: creationBody(Object.entries(linkShape(scopes).fields), {
+        scopes: exampleLink.scopes,
+        expiresIn: 3600,
+      }),
+      ConsoleLinkExchange: creationBody(Object.entries(exchangeShape.fields), {
+        link: 'dwl_0123456789ABCDEFGHIJKLMNOPQRST2Ia5MR',
+      }),
     }),
   } satisfies ApiModule
 }

@@ -19,7 +19,7 @@ import { type Clock, formatTimestamp } from '../../kernel/timestamps.ts'
 import type { Caller } from '../authenticator.ts'
 import { grants, managingScope } from '../scopes.ts'
 import { hashToken, isToken, newToken } from '../token.ts'
-import { refuseGrant } from './decide.ts'
+import { callerChanged, refuseGrant } from './decide.ts'
 
 /** That have not ended. */
 export const linkLimit = 1_000
@@ -53,21 +53,6 @@ interface ConsoleLinkServices {
   readonly seal: (answer: string, organizationId: string, linkId: string) => Promise<Sealed>
   /** Records links and sessions first. Null: this database has the directory itself, or there is none. */
   readonly directory?: Pick<Directory, 'note' | 'noteBeside' | 'forgetTokens'> | null
-}
-
-export interface ConsoleLinks {
-  /** `base`: the URL of the service, such as `https://desk.example`. */
-  create(
-    caller: Caller,
-    body: unknown,
-    base: string,
-    record: ResponseToStore | null,
-  ): Promise<Outcome<ConsoleLink>>
-  /** Refuses to show the caller the stored response to a creation again; null: it may see it. */
-  withhold(caller: Caller, stored: string): Problem | null
-  exchange(body: unknown): Promise<Outcome<ConsoleSession>>
-  /** Whether a link existed that the caller may end: as its key, its session, or a key that manages keys. */
-  remove(caller: Caller, id: string): Promise<boolean>
 }
 
 /** A session cannot manage keys, as a key that it created would not end with it. */
@@ -135,7 +120,9 @@ const isExchangeable = `c.token_hash = $1 and c.exchanged_at is null and c.expir
              and (k.expires_at is null or k.expires_at > $2)`
 const exchangeable = `console_links c, api_keys k where ${isExchangeable}`
 
-export function createConsoleLinks(services: ConsoleLinkServices): ConsoleLinks {
+export type ConsoleLinks = ReturnType<typeof createConsoleLinks>
+
+export function createConsoleLinks(services: ConsoleLinkServices) {
   const { database, callUnderClock, clock, seal, directory = null } = services
   const shape = linkShape(services.scopes)
   const bytes = (token: string) => Buffer.from(hashToken(token), 'hex')
@@ -151,7 +138,13 @@ export function createConsoleLinks(services: ConsoleLinkServices): ConsoleLinks 
   }
 
   return {
-    async create(caller, body, base, record) {
+    /** `base`: the URL of the service, such as `https://desk.example`. */
+    async create(
+      caller: Caller,
+      body: unknown,
+      base: string,
+      record: ResponseToStore | null,
+    ): Promise<Outcome<ConsoleLink>> {
       if (caller.sessionId !== undefined) return refused(noLinksOfSessions)
       const parsed = parseCreation(shape, body)
       if (!parsed.ok) return refused(parsed.error)
@@ -187,12 +180,13 @@ export function createConsoleLinks(services: ConsoleLinkServices): ConsoleLinks 
       return outcomeOf(created, link, { limit_reached: tooManyLinks, caller_changed: callerChanged })
     },
 
-    withhold(caller, stored) {
+    /** Refuses to show the caller the stored response to a creation again; null: it may see it. */
+    withhold(caller: Caller, stored: string): Problem | null {
       if (caller.sessionId !== undefined) return noLinksOfSessions
       return refuseGrant(caller.scopes, (readJson(stored) as ConsoleLink).scopes)
     },
 
-    async exchange(body) {
+    async exchange(body: unknown): Promise<Outcome<ConsoleSession>> {
       const parsed = parseCreation(exchangeShape, body)
       if (!parsed.ok) return refused(parsed.error)
       const { link } = parsed.value as { link: string }
@@ -235,11 +229,12 @@ export function createConsoleLinks(services: ConsoleLinkServices): ConsoleLinks 
       return done(session)
     },
 
-    async remove({ organizationId, apiKeyId, scopes, sessionId = null }, id) {
+    /** Whether a link existed that the caller may end: as its key, its session, or a key that manages keys. */
+    async remove({ organizationId, apiKeyId, scopes, sessionId }: Caller, id: string): Promise<boolean> {
       const { rowCount } = await database.of(organizationId).query(
         `delete from console_links c where c.organization_id = $1 and c.id = $2
            and case when $4::uuid is null then c.api_key_id = $3 or $5::boolean else c.id = $4 end`,
-        [organizationId, id, apiKeyId, sessionId, grants(scopes, managingScope)],
+        [organizationId, id, apiKeyId, sessionId ?? null, grants(scopes, managingScope)],
       )
       return rowCount === 1
     },
@@ -263,9 +258,4 @@ const noLinksOfSessions = problem(
 const tooManyLinks = problem(
   'limit_reached',
   `An organization has at most ${linkLimit} console links that have not ended. DELETE some, or give them a shorter expiresIn.`,
-)
-
-const callerChanged = problem(
-  'unavailable',
-  'The key that this request came with was changed or revoked meanwhile; nothing was done. Send it again.',
 )

@@ -29,6 +29,12 @@ export function refuseKeyChange(held: readonly string[], target: Pick<KeyRow, 's
   )
 }
 
+/** A repeat authenticates again, with the key as it then is. */
+export const callerChanged = problem(
+  'unavailable',
+  'The key that this request came with was changed or revoked meanwhile; nothing was done. Send it again.',
+)
+
 /** A key whose expiry was processed stays expired. `now` in milliseconds. */
 export function hasExpired(row: Pick<KeyRow, 'expires_at' | 'expiry_settled_at'>, now: number): boolean {
   return row.expiry_settled_at !== null || (row.expires_at !== null && row.expires_at.getTime() <= now)

@@ -5,7 +5,7 @@ import type { Clock } from '../../kernel/timestamps.ts'
 import { grants, managingScope } from '../scopes.ts'
 import type { ConsoleLinks } from './console-links.ts'
 import { hasExpired } from './decide.ts'
-import type { KeyStore } from './store.ts'
+import type { Keys } from './keys.ts'
 
 interface KeyName {
   readonly organizationId: string
@@ -27,15 +27,15 @@ const lifetimeSeconds = 15 * 60
 
 /** Begins sessions as a browser does, by a link and its exchange, so they end with the key and follow its scopes. */
 export function createKeySessions(services: {
-  readonly store: Pick<KeyStore, 'read'>
+  readonly keys: Pick<Keys, 'read'>
   readonly links: Pick<ConsoleLinks, 'create' | 'exchange'>
   readonly clock: Clock
   readonly scopes: readonly string[]
 }): BeginSession {
-  const { store, links, clock } = services
+  const { keys, links, clock } = services
   const grantable = services.scopes.filter((scope) => scope !== managingScope && scope !== '*')
   return async ({ organizationId, apiKeyId }, wanted) => {
-    const key = await store.read(organizationId, apiKeyId, clock.now())
+    const key = await keys.read(organizationId, apiKeyId)
     if (key === null || hasExpired(key, clock.now())) return null
     const scopes = grantable.filter(
       (scope) => grants(key.scopes, scope) && (wanted === null || grants(wanted, scope)),

@@ -1,18 +1,21 @@
 /** Operations on keys (specification 3.4). Each is decided again when another change committed first. */
 import { readJson } from '@deskwire/sdk/json'
 import { announced, type Directory } from '../../databases/directory.ts'
+import type { Database } from '../../db/fair-pool.ts'
 import { encodeResponse, type Sealed } from '../../idempotency/stored-responses.ts'
 import type { ResponseToStore } from '../../journal/change.ts'
+import type { CallUnderClock } from '../../journal/journal.ts'
 import { noSuch, type Problem, problem } from '../../kernel/errors.ts'
 import { text, timestamp, wordList } from '../../kernel/fields/fields.ts'
 import { parseCreation, parsePatch, type Shape } from '../../kernel/fields/validate.ts'
-import { newId } from '../../kernel/ids.ts'
+import { newId, parseId } from '../../kernel/ids.ts'
 import { done, type Outcome, outcomeOf, refused, retryOnConflict } from '../../kernel/outcome.ts'
-import type { Clock } from '../../kernel/timestamps.ts'
+import { type Clock, formatTimestamp } from '../../kernel/timestamps.ts'
 import type { Caller } from '../authenticator.ts'
 import { hashToken, newToken } from '../token.ts'
 import { type KeyRecord, type KeyRow, keyFields, keyRecord } from './api-key.ts'
 import {
+  callerChanged,
   decideChange,
   expiredAlready,
   hasExpired,
@@ -22,14 +25,22 @@ import {
   refuseGrant,
   refuseKeyChange,
 } from './decide.ts'
-import type { KeyStore } from './store.ts'
+import {
+  createFunction,
+  dropPreviousFunction,
+  revokeFunction,
+  rotateFunction,
+  updateFunction,
+} from './functions.ts'
+import { countKeys, findKey } from './store.ts'
 
 export const keyLimit = 1_000
 /** How long a replaced token still works, in milliseconds (specification 3.4). */
 const tokenOverlap = 24 * 60 * 60 * 1_000
 
 interface KeyServices {
-  readonly store: KeyStore
+  readonly database: Pick<Database, 'of'>
+  readonly callUnderClock: CallUnderClock
   readonly clock: Clock
   readonly scopes: readonly string[]
   /** Encrypts a response that holds a token. */
@@ -43,17 +54,8 @@ interface KeyServices {
 /** The token is shown only once. */
 type WithToken = KeyRecord & { readonly token: string }
 
-export interface Keys {
-  create(caller: Caller, body: unknown, record: ResponseToStore | null): Promise<Outcome<WithToken>>
-  read(organizationId: string, id: string): Promise<KeyRow | null>
-  change(caller: Caller, id: string, body: unknown): Promise<Outcome<KeyRecord>>
-  rotate(caller: Caller, id: string, record: ResponseToStore | null): Promise<Outcome<WithToken>>
-  /** Refuses to show the caller the stored response with the token again; null: it may see it. */
-  withhold(caller: Caller, call: 'create' | 'rotate', stored: string): Promise<Problem | null>
-  dropPrevious(caller: Caller, id: string): Promise<Outcome<null>>
-  /** Revokes the key at once and disables the endpoints it registered. */
-  remove(caller: Caller, id: string): Promise<Outcome<null>>
-}
+/** `caller_changed`: the calling key was changed since the request was authenticated. */
+type Changed = 'done' | 'conflict' | 'caller_changed'
 
 interface Draft {
   readonly name: string
@@ -61,34 +63,49 @@ interface Draft {
   readonly expiresAt: string | null
 }
 
-export function createKeys(services: KeyServices): Keys {
-  const { store, clock, seal, wake, directory = null } = services
+export type Keys = ReturnType<typeof createKeys>
+
+export function createKeys(services: KeyServices) {
+  const { database, callUnderClock, clock, seal, wake, directory = null } = services
   const shape = keyShape(services.scopes)
 
   return {
-    read: (organizationId, id) => store.read(organizationId, id, clock.now()),
+    read,
 
-    async create(caller, body, record) {
+    async create(caller: Caller, body: unknown, record: ResponseToStore | null): Promise<Outcome<WithToken>> {
       const parsed = parseCreation(shape, body)
       if (!parsed.ok) return refused(parsed.error)
       const draft = parsed.value as unknown as Draft
       const now = clock.now()
       const refusal = refuseExpiry(draft.expiresAt, now) ?? refuseGrant(caller.scopes, draft.scopes)
       if (refusal !== null) return refused(refusal)
+      const { organizationId } = caller
       const token = newToken()
       const row = newRow(newId(clock), draft, token, now)
-      const answer = { ...keyRecord(caller.organizationId, row), token }
-      const options = { now, limit: keyLimit, response: await toStore(caller, row.id, record, answer) }
-      if (directory !== null && (await store.count(caller.organizationId)) >= keyLimit)
+      const answer = { ...keyRecord(organizationId, row), token }
+      const response = await toStore(caller, row.id, record, answer)
+      if (directory !== null && (await countKeys(database.of(organizationId), organizationId)) >= keyLimit)
         return refused(tooManyKeys)
-      const announcement = { organizationId: caller.organizationId, hash: stored(token).hash }
-      const created = await announced(directory, announcement, () =>
-        store.create(caller, row, stored(token), options),
+      const hash = stored(token)
+      const { name, scopes, expires_at } = row
+      const created = await announced(directory, { organizationId, hash }, () =>
+        callUnderClock<'done' | 'limit_reached' | 'replayed' | 'caller_changed'>(createFunction, [
+          organizationId,
+          row.id,
+          formatTimestamp(now),
+          caller.apiKeyId,
+          caller.scopes,
+          JSON.stringify({ name, scopes, expires_at }),
+          hash,
+          row.last4,
+          keyLimit,
+          response,
+        ]),
       )
       return outcomeOf(created, answer, problems)
     },
 
-    change: (caller, id, body) =>
+    change: (caller: Caller, id: string, body: unknown): Promise<Outcome<KeyRecord>> =>
       decideAndCommit(caller, id, async (row) => {
         const before: Draft = {
           name: row.name,
@@ -103,11 +120,16 @@ export function createKeys(services: KeyServices): Keys {
         if ('code' in after) return refused(after)
         const shown = keyRecord(caller.organizationId, after)
         if (after === row) return done(shown)
-        const changed = await store.change(caller, row, after, { now, manages: manages(after.scopes) })
+        const { name, scopes, expires_at, updated_at } = after
+        const changed = await callUnderClock<Changed | 'last_managing_key'>(updateFunction, [
+          ...versionOf(caller, row, now),
+          JSON.stringify({ name, scopes, expires_at, updated_at }),
+          manages(scopes),
+        ])
         return outcomeOf(changed, shown, problems)
       }),
 
-    rotate: (caller, id, record) =>
+    rotate: (caller: Caller, id: string, record: ResponseToStore | null): Promise<Outcome<WithToken>> =>
       decideAndCommit(caller, id, async (row) => {
         const now = clock.now()
         const refusal =
@@ -122,41 +144,62 @@ export function createKeys(services: KeyServices): Keys {
           previous_token_expires_at: new Date(expiresAt),
           updated_at: new Date(updatedAt),
         }
-        const answer = { ...keyRecord(caller.organizationId, after), token }
-        const options = { now, updatedAt, expiresAt, response: await toStore(caller, id, record, answer) }
-        const announcement = { organizationId: caller.organizationId, hash: stored(token).hash }
-        const rotated = await announced(directory, announcement, () =>
-          store.rotate(caller, row, stored(token), options),
+        const { organizationId } = caller
+        const answer = { ...keyRecord(organizationId, after), token }
+        const response = await toStore(caller, row.id, record, answer)
+        const hash = stored(token)
+        const rotated = await announced(directory, { organizationId, hash }, () =>
+          callUnderClock<Changed | 'replayed'>(rotateFunction, [
+            ...versionOf(caller, row, now),
+            formatTimestamp(updatedAt),
+            hash,
+            after.last4,
+            formatTimestamp(expiresAt),
+            response,
+          ]),
         )
         return outcomeOf(rotated, answer, problems)
       }),
 
-    async withhold({ organizationId, scopes }, call, stored) {
+    /** Refuses to show the caller the stored response with the token again; null: it may see it. */
+    async withhold(
+      { organizationId, scopes }: Caller,
+      call: 'create' | 'rotate',
+      stored: string,
+    ): Promise<Problem | null> {
       const response = readJson(stored) as WithToken
       // The token has its key's current scopes, which may exceed those at its creation.
-      const row = await store.read(organizationId, response.id, clock.now())
+      const row = await read(organizationId, response.id)
       const refusal = row === null ? null : refuseKeyChange(scopes, row)
       return refusal ?? (call === 'create' ? refuseGrant(scopes, response.scopes) : null)
     },
 
-    dropPrevious: (caller, id) =>
+    dropPrevious: (caller: Caller, id: string): Promise<Outcome<null>> =>
       decideAndCommit(caller, id, async (row) => {
         const refusal = refuseKeyChange(caller.scopes, row)
         if (refusal !== null) return refused(refusal)
         const now = clock.now()
-        const updatedAt = laterThan(row.updated_at, now)
-        const dropped = await store.dropPrevious(caller, row, { now, updatedAt })
-        return outcomeOf(dropped, null, problems)
+        const updatedAt = formatTimestamp(laterThan(row.updated_at, now))
+        const values = [...versionOf(caller, row, now), updatedAt] as const
+        return outcomeOf(await callUnderClock<Changed>(dropPreviousFunction, values), null, problems)
       }),
 
-    remove: (caller, id) =>
+    /** Revokes the key at once and disables the endpoints it registered. */
+    remove: (caller: Caller, id: string): Promise<Outcome<null>> =>
       decideAndCommit(caller, id, async (row) => {
         const refusal = refuseKeyChange(caller.scopes, row)
         if (refusal !== null) return refused(refusal)
-        const revoked = await store.revoke(caller, row, clock.now())
+        const values = versionOf(caller, row, clock.now())
+        const revoked = await callUnderClock<Changed | 'last_managing_key'>(revokeFunction, values)
         if (revoked === 'done') wake()
         return outcomeOf(revoked, null, problems)
       }),
+  }
+
+  /** `sent`: an id as a client sent it; null: no such key. */
+  async function read(organizationId: string, sent: string): Promise<KeyRow | null> {
+    const id = parseId(sent)
+    return id === null ? null : findKey(database.of(organizationId), organizationId, id, clock.now())
   }
 
   /** Decides again when `decide` returns null because another change committed first. */
@@ -166,7 +209,7 @@ export function createKeys(services: KeyServices): Keys {
     decide: (row: KeyRow) => Promise<Outcome<T> | null>,
   ): Promise<Outcome<T>> {
     const outcome = await retryOnConflict(async () => {
-      const row = await store.read(caller.organizationId, id, clock.now())
+      const row = await read(caller.organizationId, id)
       return row === null ? refused(noSuchKey(id)) : decide(row)
     })
     return outcome ?? refused(problem('unavailable', 'The key keeps changing. Send it again.'))
@@ -187,12 +230,6 @@ export function noSuchKey(id: string): Problem {
   return noSuch('API key', id, 'It may have been revoked; check the id.')
 }
 
-/** A repeat authenticates again, with the key as it then is. */
-const callerChanged = problem(
-  'unavailable',
-  'The key that this request came with was changed or revoked meanwhile; nothing was done. Send it again.',
-)
-
 const tooManyKeys = problem(
   'limit_reached',
   `An organization has at most ${keyLimit} keys. DELETE those that have expired.`,
@@ -209,8 +246,15 @@ const problems = {
   last_managing_key: lastManagingKey,
 }
 
-function stored(token: string) {
-  return { hash: Buffer.from(hashToken(token), 'hex'), last4: token.slice(-4) }
+/** As the database stores a token. */
+function stored(token: string): Buffer {
+  return Buffer.from(hashToken(token), 'hex')
+}
+
+/** The arguments that identify the key and the version that was decided on, and the caller. */
+function versionOf({ organizationId, apiKeyId, scopes }: Caller, { id, updated_at }: KeyRow, now: number) {
+  const decidedOn = formatTimestamp(updated_at.getTime())
+  return [organizationId, id, formatTimestamp(now), decidedOn, apiKeyId, scopes] as const
 }
 
 function newRow(id: string, { name, scopes, expiresAt }: Draft, token: string, now: number): KeyRow {

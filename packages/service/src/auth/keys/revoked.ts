@@ -2,9 +2,11 @@
 import type { Pool } from 'pg'
 import type { Migration } from '../../db/migration.ts'
 import type { Queryable } from '../../db/pool.ts'
+import type { Page } from '../../http/list-parameters.ts'
 import { notServedOrganizations } from '../../journal/not-served.ts'
 import { formatTimestamp } from '../../kernel/timestamps.ts'
 import type { KeyRow } from './api-key.ts'
+import type { KeyFilter } from './store.ts'
 
 /** Milliseconds. */
 export const revokedKept = 30 * 24 * 60 * 60 * 1_000
@@ -54,11 +56,8 @@ const found = `from revoked_api_keys r where r.organization_id = $1 and r.revoke
 export async function findRevoked(
   db: Queryable,
   organizationId: string,
-  {
-    createdAfter,
-    createdBefore,
-  }: { readonly createdAfter: string | null; readonly createdBefore: string | null },
-  { limit, offset }: { readonly limit: number; readonly offset: number },
+  { createdAfter, createdBefore }: KeyFilter,
+  { limit, offset }: Page,
   since: number,
 ): Promise<{ readonly rows: readonly KeyRow[]; readonly total: number }> {
   const values = [organizationId, formatTimestamp(since), createdAfter, createdBefore]

@@ -1,24 +1,26 @@
 /** The routes of API keys (specification 3.4). All need `api_keys:manage`, except the one for a key's own record. */
 
-import { createdBetween, paging, word } from '../../http/list-parameters.ts'
+import type { Database } from '../../db/fair-pool.ts'
+import type { Queryable } from '../../db/pool.ts'
+import { createdBetween, type Page, paging, word } from '../../http/list-parameters.ts'
 import { pageBody } from '../../http/replies.ts'
 import { routesOf } from '../../http/route.ts'
 import { problem } from '../../kernel/errors.ts'
-import { parseId } from '../../kernel/ids.ts'
 import { done, refused } from '../../kernel/outcome.ts'
 import type { Clock } from '../../kernel/timestamps.ts'
 import { type ApiModule, pageOf, ref } from '../../openapi/api-module.ts'
 import { exampleIdentity, exampleList, exampleTime } from '../../openapi/examples.ts'
-import { inputs } from '../../openapi/field-schemas.ts'
+import { creationBody, patchBody } from '../../openapi/field-schemas.ts'
 import { recordSchema } from '../../openapi/shown-field.ts'
 import { managingScope } from '../scopes.ts'
 import { keyFields, keyRecord, tokenField } from './api-key.ts'
 import { type Keys, keyShape, noSuchKey } from './keys.ts'
-import type { KeyStore } from './store.ts'
+import { findRevoked, revokedKept } from './revoked.ts'
+import { countKeys, findKeys, type KeyFilter } from './store.ts'
 
 interface KeyServices {
   readonly keys: Keys
-  readonly store: Pick<KeyStore, 'list' | 'listRevoked'>
+  readonly database: Pick<Database, 'of'>
   readonly clock: Clock
 }
 
@@ -60,12 +62,12 @@ export function keyApi(scopes: readonly string[]) {
         examples: () => ({ page: exampleList(example) }),
       },
     },
-    async handle({ store, clock }, call) {
+    async handle({ database, clock }, call) {
       const query = call.query()
       if (!query.ok) return refused(query.error)
       const { organizationId } = call.caller
-      const list = query.value.revoked === 'true' ? store.listRevoked : store.list
-      const found = await list(organizationId, query.value, query.value, clock.now())
+      const list = query.value.revoked === 'true' ? listRevoked : listLiving
+      const found = await list(database.of(organizationId), organizationId, query.value, clock.now())
       return done(pageBody(found, query.value, (row) => keyRecord(organizationId, row)))
     },
   })
@@ -84,23 +86,25 @@ export function keyApi(scopes: readonly string[]) {
           { ...fields, token: tokenField },
           { ...example, token: 'dwk_0123456789ABCDEFGHIJKLMNOPQRST3bhm22' },
         ),
-        ApiKeyCreate: {
-          type: 'object',
-          additionalProperties: false,
-          required: shape.filter(([, field]) => field.initial === undefined).map(([name]) => name),
-          properties: inputs(shape),
-          examples: [{ name: example.name, scopes: example.scopes }],
-        },
-        ApiKeyPatch: {
-          type: 'object',
-          additionalProperties: false,
-          description: 'Fields left out stay as they are.',
-          properties: inputs(shape),
-          examples: [{ name: 'Search index, staging' }],
-        },
+        ApiKeyCreate: creationBody(shape, { name: example.name, scopes: example.scopes }),
+        ApiKeyPatch: patchBody(shape, { name: 'Search index, staging' }),
       }
     },
   } satisfies ApiModule
+}
+
+type List = KeyFilter & Page
+
+async function listLiving(db: Queryable, organizationId: string, query: List, now: number) {
+  const [rows, total] = await Promise.all([
+    findKeys(db, organizationId, query, query, now),
+    countKeys(db, organizationId, query),
+  ])
+  return { rows, total }
+}
+
+function listRevoked(db: Queryable, organizationId: string, query: List, now: number) {
+  return findRevoked(db, organizationId, query, query, now - revokedKept)
 }
 
 const createKey = route({
@@ -155,8 +159,7 @@ const readKey = route({
   answers: { 200: { description: 'The key.', schema: ref('ApiKey') } },
   errors: ['not_found'],
   async handle({ keys }, { caller: { organizationId }, params }) {
-    const id = parseId(params.id)
-    const row = id === null ? null : await keys.read(organizationId, id)
+    const row = await keys.read(organizationId, params.id)
     return row === null ? refused(noSuchKey(params.id)) : done(keyRecord(organizationId, row))
   },
 })
@@ -171,10 +174,7 @@ const changeKey = route({
   body: 'ApiKeyPatch',
   answers: { 200: { description: 'The key.', schema: ref('ApiKey') } },
   errors: ['not_found', 'last_managing_key', 'invalid_transition'],
-  async handle({ keys }, { caller, params, body }) {
-    const id = parseId(params.id)
-    return id === null ? refused(noSuchKey(params.id)) : keys.change(caller, id, body)
-  },
+  handle: ({ keys }, { caller, params, body }) => keys.change(caller, params.id, body),
 })
 
 const revokeKey = route({
@@ -186,10 +186,7 @@ const revokeKey = route({
   description: `${touches} The endpoints that it registered are disabled in the same commit.`,
   answers: { 204: { description: 'Revoked.' } },
   errors: ['not_found', 'last_managing_key'],
-  async handle({ keys }, { caller, params }) {
-    const id = parseId(params.id)
-    return id === null ? refused(noSuchKey(params.id)) : keys.remove(caller, id)
-  },
+  handle: ({ keys }, { caller, params }) => keys.remove(caller, params.id),
 })
 
 const rotateKey = route({
@@ -205,10 +202,7 @@ const rotateKey = route({
   },
   errors: ['not_found', 'invalid_transition'],
   withhold: ({ keys }, caller, stored) => keys.withhold(caller, 'rotate', stored),
-  async handle({ keys }, { caller, params, record }) {
-    const id = parseId(params.id)
-    return id === null ? refused(noSuchKey(params.id)) : keys.rotate(caller, id, record)
-  },
+  handle: ({ keys }, { caller, params, record }) => keys.rotate(caller, params.id, record),
 })
 
 const dropPreviousToken = route({
@@ -220,8 +214,5 @@ const dropPreviousToken = route({
   description: touches,
   answers: { 204: { description: 'Replaced tokens work no more.' } },
   errors: ['not_found'],
-  async handle({ keys }, { caller, params }) {
-    const id = parseId(params.id)
-    return id === null ? refused(noSuchKey(params.id)) : keys.dropPrevious(caller, id)
-  },
+  handle: ({ keys }, { caller, params }) => keys.dropPrevious(caller, params.id),
 })

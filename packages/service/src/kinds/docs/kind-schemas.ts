@@ -2,7 +2,7 @@
 
 import type { Field } from '../../kernel/fields/field.ts'
 import { constant, type Json } from '../../openapi/api-module.ts'
-import { fieldSchema, inputs, requiredOf } from '../../openapi/field-schemas.ts'
+import { creationBody, fieldSchema, patchBody } from '../../openapi/field-schemas.ts'
 import type { Kind } from '../model/kind.ts'
 import { carrierSentence, fieldCarriers } from './event-carriers.ts'
 import { exampleInput, exampleObject } from './kind-examples.ts'
@@ -17,6 +17,9 @@ export function kindSchemas(kind: Kind): Readonly<Record<string, Json>> {
   const fields = Object.entries(kind.fields)
   const atCreation = fields.filter(([, field]) => field.access !== 'read')
   const later = fields.filter(([, field]) => field.access === 'write')
+  const patch = Object.fromEntries(
+    Object.entries(kind.example).filter(([field]) => kind.fields[field]?.access === 'write'),
+  )
   const shown = kind.representationOrder.map((field) => {
     const { always, sometimes } = fieldCarriers(kind, field)
     const schema = fieldSchema(kind.fields[field] as Field, 'output')
@@ -48,30 +51,9 @@ export function kindSchemas(kind: Kind): Readonly<Record<string, Json>> {
       },
       examples: [exampleObject(kind)],
     },
-    [`${name}Create`]: {
-      type: 'object',
-      additionalProperties: false,
-      ...(kind.demands === undefined ? {} : { description: kind.demands }),
-      required: requiredOf(atCreation),
-      properties: inputs(atCreation),
-      examples: [kind.example],
-    },
+    [`${name}Create`]: creationBody(atCreation, kind.example, kind.demands),
     ...actionSchemas(kind),
-    ...(kind.immutable
-      ? {}
-      : {
-          [`${name}Patch`]: {
-            type: 'object',
-            additionalProperties: false,
-            description: `Fields left out stay as they are.${kind.demands === undefined ? '' : ` ${kind.demands}`}`,
-            properties: inputs(later),
-            examples: [
-              Object.fromEntries(
-                Object.entries(kind.example).filter(([field]) => kind.fields[field]?.access === 'write'),
-              ),
-            ],
-          },
-        }),
+    ...(kind.immutable ? {} : { [`${name}Patch`]: patchBody(later, patch, kind.demands) }),
   }
 }
 
@@ -85,13 +67,7 @@ function actionSchemas(kind: Kind): Readonly<Record<string, Json>> {
   return Object.fromEntries(
     withBody.map(([action, { fields }]) => [
       actionSchemaName(kind, action),
-      {
-        type: 'object',
-        additionalProperties: false,
-        required: requiredOf(Object.entries(fields)),
-        properties: inputs(Object.entries(fields)),
-        examples: [exampleInput(kind, action)],
-      },
+      creationBody(Object.entries(fields), exampleInput(kind, action)),
     ]),
   )
 }

@@ -26,45 +26,6 @@ interface ActionRequest {
   readonly onlyIf?: Pick<Unit, 'referring'>
 }
 
-/** The value is the stored representation or removal record. A queued change whose `signal` aborts is not made. */
-export interface Changes {
-  create(
-    organizationId: string,
-    body: unknown,
-    idempotency: ResponseToStore | null,
-    waiting?: WhileWaiting,
-  ): Promise<Outcome<string>>
-  update(
-    organizationId: string,
-    id: string,
-    body: unknown,
-    precondition: Precondition,
-    context?: RequestContext,
-  ): Promise<Outcome<string>>
-  act(
-    organizationId: string,
-    id: string,
-    request: ActionRequest,
-    precondition: Precondition,
-    idempotency: ResponseToStore | null,
-    context?: RequestContext,
-  ): Promise<Outcome<string>>
-  remove(
-    organizationId: string,
-    id: string,
-    precondition: Precondition,
-    context?: RequestContext,
-  ): Promise<Outcome<string>>
-  /** Removes a person with everything that refers to it. The value is the receipt. */
-  erase(
-    organizationId: string,
-    id: string,
-    precondition: Precondition,
-    idempotency: ResponseToStore | null,
-    context?: RequestContext,
-  ): Promise<Outcome<string>>
-}
-
 export interface ChangeServices {
   readonly kind: Kind
   readonly journal: Journal
@@ -83,7 +44,10 @@ interface ChangeOptions {
 
 type Decide = (before: State) => Result<State, Problem>
 
-export function createChanges(services: ChangeServices): Changes {
+export type Changes = ReturnType<typeof createChanges>
+
+/** The value is the stored representation or removal record. A queued change whose `signal` aborts is not made. */
+export function createChanges(services: ChangeServices) {
   const { kind, journal, rows, clock, queue } = services
   return { create, update, act, remove, erase }
 
@@ -127,7 +91,7 @@ export function createChanges(services: ChangeServices): Changes {
     body: unknown,
     precondition: Precondition,
     context?: RequestContext,
-  ) {
+  ): Promise<Outcome<string>> {
     return changeState(organizationId, id, { precondition, idempotency: null, context }, (before) => {
       const patch = parsePatch(kind, before, body)
       if (!patch.ok) return patch
@@ -154,20 +118,26 @@ export function createChanges(services: ChangeServices): Changes {
     )
   }
 
-  function remove(organizationId: string, id: string, precondition: Precondition, context?: RequestContext) {
+  function remove(
+    organizationId: string,
+    id: string,
+    precondition: Precondition,
+    context?: RequestContext,
+  ): Promise<Outcome<string>> {
     const rest = (row: StoredRow) => planRemoval(services, organizationId, row)
     return changeRow(organizationId, id, { precondition, context, rest }, (row) =>
       ok(deleteChange(kind, clock, id, row)),
     )
   }
 
+  /** Removes a person with everything that refers to it. The value is the receipt. */
   function erase(
     organizationId: string,
     id: string,
     precondition: Precondition,
     idempotency: ResponseToStore | null,
     context?: RequestContext,
-  ) {
+  ): Promise<Outcome<string>> {
     return changeRow(organizationId, id, { precondition, context }, (row) =>
       ok(deleteChange(kind, clock, id, row, { idempotency })),
     )

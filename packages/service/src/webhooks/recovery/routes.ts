@@ -8,7 +8,7 @@ import { done, outcomeOf, refused } from '../../kernel/outcome.ts'
 import type { Clock } from '../../kernel/timestamps.ts'
 import { type ApiModule, pageOf, ref } from '../../openapi/api-module.ts'
 import { exampleId, exampleList, exampleTime } from '../../openapi/examples.ts'
-import { inputs } from '../../openapi/field-schemas.ts'
+import { creationBody } from '../../openapi/field-schemas.ts'
 import { recordSchema } from '../../openapi/shown-field.ts'
 import { type Endpoints, webhookDisabled } from '../endpoints.ts'
 import type { EventTypes } from '../event-types.ts'
@@ -160,13 +160,7 @@ export const recoveryApi = {
   schemas: () => ({
     Recovery: recordSchema('The replay of events that an endpoint missed.', recoveryFields, exampleDone),
     RecoveryPage: pageOf(ref('Recovery')),
-    RecoveryCreate: {
-      type: 'object',
-      additionalProperties: false,
-      required: ['since'],
-      properties: inputs(Object.entries(recoveryShape.fields)),
-      examples: [{ since: exampleSince }],
-    },
+    RecoveryCreate: creationBody(Object.entries(recoveryShape.fields), { since: exampleSince }),
   }),
 } satisfies ApiModule
 
