@@ -3,21 +3,15 @@ import type { Pool, PoolClient } from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import { unknownMigrations, unreleasedAdvice } from '../db/migration.ts'
 import { allowStatements } from '../db/pool.ts'
-import type { Tx } from '../db/transaction.ts'
-import type { Week } from '../db/weeks.ts'
-import type { StreamTable } from '../journal/stream-table.ts'
+import { kinds } from '../desk/index.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 import { version } from '../kernel/version.ts'
+import { logWeeks } from '../retention/log-weeks.ts'
+import { schemaOf } from '../schema.ts'
 import { checkpointsOf, unlikeServed } from './checkpoints.ts'
 import { writeBackupFile } from './file.ts'
 import { BackupError, type BackupTable, type End, encodeFrame, type Header } from './format.ts'
 import { appliedMigrations, columnList, tablesOf } from './tables.ts'
-
-interface Contents {
-  readonly migrations: readonly { readonly id: string }[]
-  readonly stream: readonly StreamTable[]
-  readonly weeksOf: (db: Pick<Tx, 'query'>) => Promise<readonly Week[]>
-}
 
 export interface BackupSummary {
   readonly file: string
@@ -30,21 +24,18 @@ export interface BackupSummary {
 }
 
 /**
- * Writes a backup to a new file. Maintenance waits for it and drops no partition meanwhile; like any long transaction it delays vacuum.
+ * Writes the database to a new file, while the service runs. Maintenance waits for it and drops no partition meanwhile; like any long transaction it delays vacuum.
  * @throws BackupError when there is nothing to back up, the database is of a newer release, or the file cannot be written.
  */
-export async function writeBackup(
-  pool: Pool,
-  contents: Contents,
-  { file, clock }: { readonly file: string; readonly clock: Clock },
-): Promise<BackupSummary> {
+export async function backUp(pool: Pool, clock: Clock, file: string): Promise<BackupSummary> {
+  const stream = kinds.map(({ table }) => table)
   const client = await pool.connect()
   try {
     const tables = await takeSnapshot(client)
-    const header = await headerOf(client, contents, clock)
+    const header = await headerOf(client, clock)
     const names = new Set(tables.map(({ name }) => name))
-    const stream = contents.stream.map(({ name }) => name).filter((name) => names.has(name))
-    const checkpoints = await checkpointsOf(client, stream)
+    const there = stream.map(({ name }) => name).filter((name) => names.has(name))
+    const checkpoints = await checkpointsOf(client, there)
     const rows: Record<string, number> = {}
     const end = { rows, checkpoints: [...checkpoints] }
     const bytes = await writeBackupFile(file, () => framesOf(client, { header, tables, end }))
@@ -54,7 +45,7 @@ export async function writeBackup(
       bytes,
       rows: Object.values(rows).reduce((sum, count) => sum + count, 0),
       organizations: rows.organizations ?? 0,
-      unproved: await unlikeServed(client, contents.stream, checkpoints),
+      unproved: await unlikeServed(client, stream, checkpoints),
     }
   } finally {
     // Ends the transaction, and an interrupted COPY.
@@ -90,10 +81,10 @@ export const sessionSettings = [
   "deskwire.copying = 'on'",
 ]
 
-async function headerOf(client: PoolClient, contents: Contents, clock: Clock): Promise<Header> {
+async function headerOf(client: PoolClient, clock: Clock): Promise<Header> {
   const migrations = await appliedMigrations(client)
   if (migrations === null) throw nothingThere()
-  const unknown = unknownMigrations(contents, migrations)
+  const unknown = unknownMigrations(schemaOf(), migrations)
   if (unknown?.areUnreleased)
     throw new BackupError(
       `the database was made before the first release of Deskwire, and this version does not read it: ${unreleasedAdvice}`,
@@ -102,7 +93,7 @@ async function headerOf(client: PoolClient, contents: Contents, clock: Clock): P
     throw new BackupError(
       `the database is newer than this version of Deskwire: it holds the migration ${unknown.ids.join(', ')}; back it up with the version that made it, or a newer one`,
     )
-  const weeks = await contents.weeksOf(client)
+  const weeks = await logWeeks(client)
   return { createdAt: formatTimestamp(clock.now()), version, migrations: [...migrations], weeks: [...weeks] }
 }
 

@@ -4,8 +4,7 @@ import { embedded } from '../db/embedded.ts'
 import { createPool, endPool } from '../db/pool.ts'
 import { loadEncryptionKey } from '../webhooks/secrets.ts'
 import { BackupError } from './format.ts'
-import { type RestoreOptions, type RestoreSummary, restore } from './index.ts'
-import type { CheckedBackup } from './restore.ts'
+import { type CheckedBackup, type RestoreOptions, type RestoreSummary, restore } from './restore.ts'
 
 interface EmbeddedRestoreOptions extends Omit<RestoreOptions, 'encryptionKey' | 'encryptionKeyPrevious'> {
   /** Whether to move an existing database aside. Otherwise there must be none. */

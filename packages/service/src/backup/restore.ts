@@ -4,10 +4,15 @@ import { pipeline } from 'node:stream/promises'
 import type { Pool } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { applyWithin, migrationLock, provideFunctions } from '../db/migrate.ts'
-import { type Schema, unknownMigrations } from '../db/migration.ts'
+import { type Migration, type Schema, unknownMigrations } from '../db/migration.ts'
 import { allowStatements } from '../db/pool.ts'
 import { type Tx, transaction } from '../db/transaction.ts'
-import type { Week } from '../db/weeks.ts'
+import type { NewEpoch } from '../journal/epoch.ts'
+import type { Clock } from '../kernel/timestamps.ts'
+import { makeLogWeek } from '../retention/log-weeks.ts'
+import { schemaOf } from '../schema.ts'
+import { opensSecrets, replaceKey } from '../webhooks/installation-key.ts'
+import type { EncryptionKeys } from '../webhooks/vault.ts'
 import { sessionSettings } from './backup.ts'
 import { checkpointsOf } from './checkpoints.ts'
 import { readBackupFile, verifyBackupFile } from './file.ts'
@@ -22,14 +27,8 @@ import {
   parseContent,
   tableSchema,
 } from './format.ts'
+import { beginEpochAfterRestore } from './restored.ts'
 import { columnList, requireNoTables, tablesOf } from './tables.ts'
-
-interface RestorePlan {
-  readonly schema: Schema
-  readonly makeWeek: (tx: Tx, week: Week) => Promise<void>
-  /** Called after the migration, as the last part of the transaction. */
-  readonly finish: (tx: Tx) => Promise<void>
-}
 
 export interface CheckedBackup {
   readonly path: string
@@ -37,15 +36,32 @@ export interface CheckedBackup {
   readonly header: Header
 }
 
-interface Restored {
+export interface RestoreOptions {
+  readonly clock: Clock
+  /** The key that encrypted the signing secrets; null when it is not available. */
+  readonly encryptionKey: Buffer | null
+  /** The second key, if a rotation was not finished. */
+  readonly encryptionKeyPrevious?: Buffer | null
+  /** Whether to restore even if the key does not open the secrets. */
+  readonly withoutKey: boolean
+}
+
+export interface RestoreSummary extends NewEpoch {
+  readonly file: string
+  readonly restoredTo: string
   readonly rows: number
-  readonly organizations: number
   /** Migrations that were applied after the backup. */
   readonly migrated: readonly string[]
 }
 
-/** Reads the whole file. @throws BackupError when it is not a backup, is damaged, or is of a newer release or from before the first. */
-export async function checkBackup(path: string, schema: Schema): Promise<CheckedBackup> {
+/**
+ * Reads a backup file completely, without changing anything.
+ * @throws BackupError when it is not a backup, is damaged, or is of a newer release or from before the first.
+ */
+export async function examineBackup(
+  path: string,
+  schema: Pick<Schema, 'migrations'> = schemaOf(),
+): Promise<CheckedBackup> {
   await verifyBackupFile(path)
   const { size } = await stat(path)
   const frames = readBackupFile(path, size)
@@ -61,40 +77,59 @@ export async function checkBackup(path: string, schema: Schema): Promise<Checked
   )
 }
 
-/** Restores a checked backup. @throws BackupError when the database is not empty, or the rows differ from the backup. */
-export async function restoreBackup(
+/**
+ * Restores a checked backup into a database without tables, in one transaction.
+ * @throws BackupError when the database is not empty, the key is another, or the rows differ from the backup.
+ */
+export async function restore(
   pool: Pool,
-  { path, size, header }: CheckedBackup,
-  { schema, makeWeek, finish }: RestorePlan,
-): Promise<Restored> {
-  const inOrder = schema.migrations.toSorted((a, b) => (a.id < b.id ? -1 : 1))
-  const recorded = new Set(header.migrations)
-  const later = inOrder.filter(({ id }) => !recorded.has(id))
-  const end = await transaction(pool, async (tx) => {
-    for (const setting of sessionSettings) await tx.query(`set local ${setting}`)
-    allowStatements(tx, 0)
-    // A service that starts meanwhile waits, and then finds everything.
-    await tx.query(`select pg_advisory_xact_lock(${migrationLock})`)
-    await requireNoTables(tx)
-    await applyWithin(
-      tx,
-      inOrder.filter(({ id }) => recorded.has(id)),
-    )
-    for (const week of header.weeks) await makeWeek(tx, week)
-    const frames = readBackupFile(path, size)
-    const end = await fill(tx, frames).finally(() => frames.return(undefined))
-    await applyWithin(tx, later)
-    await provideFunctions(tx, schema.functions)
-    await finish(tx)
+  backup: CheckedBackup,
+  { clock, encryptionKey, encryptionKeyPrevious = null, withoutKey }: RestoreOptions,
+): Promise<RestoreSummary> {
+  const keys = encryptionKey === null ? null : { current: encryptionKey, previous: encryptionKeyPrevious }
+  return transaction(pool, async (tx) => {
+    const restored = await restoreRows(tx, backup)
+    if (!withoutKey) await requireKey(tx, keys)
+    // With two keys, either may have encrypted a secret: the rotation remains to be finished.
+    await replaceKey(tx, keys)
+    const began = await beginEpochAfterRestore(tx, clock)
     // Until autovacuum analyzes the tables, plans would be those for empty tables.
     await tx.query('analyze')
-    return end
+    return { file: backup.path, restoredTo: backup.header.createdAt, ...restored, ...began }
   })
-  return {
-    rows: Object.values(end.rows).reduce((sum, count) => sum + count, 0),
-    organizations: end.rows.organizations ?? 0,
-    migrated: later.map(({ id }) => id),
-  }
+}
+
+/** Restores what the backup holds, and migrates it to this schema. */
+export async function restoreRows(
+  tx: Tx,
+  { path, size, header }: CheckedBackup,
+  { migrations, functions }: Schema = schemaOf(),
+): Promise<Pick<RestoreSummary, 'rows' | 'migrated'>> {
+  const inOrder = migrations.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  const isRecorded = ({ id }: Migration) => header.migrations.includes(id)
+  const later = inOrder.filter((migration) => !isRecorded(migration))
+  for (const setting of sessionSettings) await tx.query(`set local ${setting}`)
+  allowStatements(tx, 0)
+  // A service that starts meanwhile waits, and then finds everything.
+  await tx.query(`select pg_advisory_xact_lock(${migrationLock})`)
+  await requireNoTables(tx)
+  await applyWithin(tx, inOrder.filter(isRecorded))
+  for (const week of header.weeks) await makeLogWeek(tx, week)
+  const frames = readBackupFile(path, size)
+  const end = await fill(tx, frames).finally(() => frames.return(undefined))
+  await applyWithin(tx, later)
+  await provideFunctions(tx, functions)
+  const rows = Object.values(end.rows).reduce((sum, count) => sum + count, 0)
+  return { rows, migrated: later.map(({ id }) => id) }
+}
+
+/** Without a matching key no delivery can be signed, which would be noticed too late. */
+async function requireKey(tx: Tx, keys: EncryptionKeys | null): Promise<void> {
+  if (await opensSecrets(tx, keys)) return
+  const wrong = keys === null ? 'and there is no key' : 'and this is another'
+  throw new BackupError(
+    `the signing secrets of the backup were encrypted with the key of its installation, ${wrong}: put its encryption.key into the data directory, or set DESKWIRE_ENCRYPTION_KEY; with --without-key the desk comes back, and every endpoint needs a new secret`,
+  )
 }
 
 /** Inserts the rows of all tables, and checks them against the backup's counts and checkpoints. */

@@ -8,13 +8,13 @@ import { deliverySettings } from '../../../testbed/delivery-settings.ts'
 import { makeCustomer } from '../../../testbed/desk.ts'
 import { makeWebhook } from '../../../testbed/hooks.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
+import { backUp } from '../../src/backup/backup.ts'
 import { writeBackupFile } from '../../src/backup/file.ts'
 import { BackupError, encodeFrame, firstLine } from '../../src/backup/format.ts'
-import { backUp, examineBackup, restore } from '../../src/backup/index.ts'
-import { checkBackup, restoreBackup } from '../../src/backup/restore.ts'
+import { examineBackup, restore, restoreRows } from '../../src/backup/restore.ts'
 import { tablesOf } from '../../src/backup/tables.ts'
 import { migrate } from '../../src/db/migrate.ts'
-import { makeLogWeek } from '../../src/retention/log-weeks.ts'
+import { transaction } from '../../src/db/transaction.ts'
 import { schemaOf } from '../../src/schema.ts'
 import { claimKey } from '../../src/webhooks/installation-key.ts'
 
@@ -72,16 +72,16 @@ describe('a file', () => {
     await expect(examineBackup(later)).rejects.toThrow('of format 2, and this release reads format 1')
   })
 
-  const schemaFrom = (id: string) => ({ migrations: [{ id, statements: [] }], functions: [] })
+  const schemaFrom = (id: string) => ({ migrations: [{ id, statements: [] }] })
 
   test('of a newer release names what it holds', async () => {
-    await expect(checkBackup(good, schemaFrom('20260101-01-first'))).rejects.toThrow(
+    await expect(examineBackup(good, schemaFrom('20260101-01-first'))).rejects.toThrow(
       /newer version of Deskwire \(\d.*\): it holds the migration 20261126-01-baseline, [^;]+; restore it with the version that made it/,
     )
   })
 
   test('from before the first release says so', async () => {
-    await expect(checkBackup(good, schemaFrom('20991231-01-first'))).rejects.toThrow(
+    await expect(examineBackup(good, schemaFrom('20991231-01-first'))).rejects.toThrow(
       `${good} was made before the first release of Deskwire, and this version does not read it: restore it with`,
     )
   })
@@ -99,8 +99,8 @@ test('a backup of an older release gets its migrations, and then those since', a
   }
   const schema = { migrations: [later, ...migrations], functions }
   await using empty = await testDatabase({ template: null })
-  const plan = { schema, makeWeek: makeLogWeek, finish: async () => {} }
-  const restored = await restoreBackup(empty.pool, await checkBackup(good, schema), plan)
+  const backup = await examineBackup(good, schema)
+  const restored = await transaction(empty.pool, (tx) => restoreRows(tx, backup, schema))
   expect(restored.migrated).toEqual([later.id])
   expect(await migrate(empty.pool, schema)).toEqual([])
   expect((await tablesOf(empty.pool)).map(({ name }) => name)).toContain('later')

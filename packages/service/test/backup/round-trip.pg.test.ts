@@ -15,13 +15,13 @@ import { eventually } from '../../../testbed/eventually.ts'
 import { minute } from '../../../testbed/hooks.ts'
 import { listening } from '../../../testbed/loopback.ts'
 import { testService } from '../../../testbed/service.ts'
-import { backUp, examineBackup, type RestoreOptions, restore } from '../../src/backup/index.ts'
-import { restoreBackup } from '../../src/backup/restore.ts'
+import { backUp } from '../../src/backup/backup.ts'
+import { examineBackup, type RestoreOptions, restore, restoreRows } from '../../src/backup/restore.ts'
 import { tablesOf } from '../../src/backup/tables.ts'
 import { createPool } from '../../src/db/pool.ts'
+import { transaction } from '../../src/db/transaction.ts'
 import { kinds } from '../../src/desk/index.ts'
-import { logWeeks, makeLogWeek } from '../../src/retention/log-weeks.ts'
-import { schemaOf } from '../../src/schema.ts'
+import { logWeeks } from '../../src/retention/log-weeks.ts'
 import { fullDesk } from './full-desk.fixture.ts'
 
 const { encryptionKey } = deliverySettings
@@ -97,9 +97,9 @@ test('every row of every table comes back, in the partitions that it was in, how
 
   // A table that the desk leaves empty would prove nothing: give it a row in full-desk.fixture.ts.
   expect(Object.keys(before).filter((name) => before[name]?.length === 0)).toEqual([])
-  const plan = { schema: schemaOf(), makeWeek: makeLogWeek, finish: async () => {} }
-  const restored = await restoreBackup(empty.pool, await examineBackup(file), plan)
-  expect(restored).toEqual({ rows: summary.rows, organizations: 2, migrated: [] })
+  const backup = await examineBackup(file)
+  const restored = await transaction(empty.pool, (tx) => restoreRows(tx, backup))
+  expect(restored).toEqual({ rows: summary.rows, migrated: [] })
   expect(await contents(empty.pool)).toEqual(before)
   const weeks = await logWeeks(empty.pool)
   expect(weeks.length).toBeGreaterThan(9)

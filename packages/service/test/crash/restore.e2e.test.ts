@@ -14,7 +14,7 @@ import { eventually } from '../../../testbed/eventually.ts'
 import { kill } from '../../../testbed/program.ts'
 import { testService } from '../../../testbed/service.ts'
 import { createServices, socketUrl } from '../../../testbed/services.ts'
-import { backUp } from '../../src/backup/index.ts'
+import { backUp } from '../../src/backup/backup.ts'
 import { tablesOf } from '../../src/backup/tables.ts'
 import { embedded } from '../../src/db/embedded.ts'
 
