@@ -79,6 +79,22 @@ export interface Gradually {
    * for work that SQL cannot do; each of its statements is a transaction.
    */
   readonly piece?: string | PieceOfWork
-  /** Outside transactions, each `concurrently`. Drop each index first: an interruption leaves an invalid one. */
+  /** Outside transactions (`buildIndex`). */
   readonly indexes?: readonly string[]
+}
+
+/**
+ * Builds an index without holding writers up, after dropping what an interruption has left of it. `on`: the table, its
+ * columns in brackets, and a condition if there is one.
+ */
+export function buildIndex(name: string, on: string, unique = false): readonly string[] {
+  return [
+    `drop index concurrently if exists ${name}`,
+    `create ${unique ? 'unique ' : ''}index concurrently ${name} on ${on}`,
+  ]
+}
+
+/** A migration that builds one index. */
+export function indexMigration(id: string, name: string, on: string): Migration {
+  return { id, gradually: { indexes: buildIndex(name, on) }, statements: [] }
 }

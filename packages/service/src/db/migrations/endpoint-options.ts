@@ -1,5 +1,5 @@
 /** What endpoints may ask for beyond the baseline: columns that are null, or false, for those that ask for nothing. */
-import type { Migration, PieceOfWork } from '../migration.ts'
+import { buildIndex, type Migration, type PieceOfWork } from '../migration.ts'
 
 /** Replaces a check, and proves it of existing rows without holding writers up. */
 function recheck(table: string, name: string, condition: string) {
@@ -69,10 +69,7 @@ export const endpointOptions: readonly Migration[] = [
       prepare: [
         'alter table webhooks add column if not exists subscription_id text, add column if not exists ends_at timestamptz(3)',
       ],
-      indexes: [
-        'drop index concurrently if exists webhooks_end',
-        'create index concurrently webhooks_end on webhooks (ends_at) where ends_at is not null',
-      ],
+      indexes: buildIndex('webhooks_end', 'webhooks (ends_at) where ends_at is not null'),
     },
     statements: [],
   },
@@ -83,12 +80,15 @@ export const endpointOptions: readonly Migration[] = [
         'alter table webhooks add column if not exists reported_state text, add column if not exists reported_since timestamptz(3)',
       ],
       indexes: [
-        'drop index concurrently if exists webhooks_reported',
-        `create index concurrently webhooks_reported on webhooks (organization_id, id)
-          where reported_state is distinct from case when status = 'disabled' then 'disabled' end`,
-        'drop index concurrently if exists webhook_health_failing',
-        `create index concurrently webhook_health_failing on webhook_health (organization_id, webhook_id)
-          where failing_since is not null`,
+        ...buildIndex(
+          'webhooks_reported',
+          `webhooks (organization_id, id)
+            where reported_state is distinct from case when status = 'disabled' then 'disabled' end`,
+        ),
+        ...buildIndex(
+          'webhook_health_failing',
+          'webhook_health (organization_id, webhook_id) where failing_since is not null',
+        ),
       ],
     },
     statements: [],

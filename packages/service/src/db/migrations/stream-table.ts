@@ -1,5 +1,5 @@
 /** Creates a stream table, for migrations: released ones never change, so neither does the result for the same arguments. */
-import type { Migration } from '../migration.ts'
+import { buildIndex, indexMigration, type Migration } from '../migration.ts'
 
 interface StreamTableColumns {
   readonly name: string
@@ -63,11 +63,10 @@ function createSearchTable(table: string): string[] {
 export function indexOutdated(table: string, version: number): Omit<Migration, 'id'> {
   return {
     gradually: {
-      indexes: [
-        `drop index concurrently if exists ${table}_outdated_next`,
-        `create index concurrently ${table}_outdated_next on ${table} (organization_id, id)
-          where body_version < ${version} and removed_at is null`,
-      ],
+      indexes: buildIndex(
+        `${table}_outdated_next`,
+        `${table} (organization_id, id) where body_version < ${version} and removed_at is null`,
+      ),
     },
     statements: [
       `drop index if exists ${table}_outdated`,
@@ -77,23 +76,9 @@ export function indexOutdated(table: string, version: number): Omit<Migration, '
 }
 
 /** An index by which a removal finds the rows that refer to what is removed. */
-export function indexReference(of: {
-  readonly id: string
-  readonly table: string
-  readonly column: string
-}): Migration {
-  const { id, table, column } = of
-  return {
-    id,
-    gradually: {
-      indexes: [
-        `drop index concurrently if exists ${table}_${column}`,
-        `create index concurrently ${table}_${column} on ${table} (organization_id, ${column})
-          where removed_at is null and ${column} is not null`,
-      ],
-    },
-    statements: [],
-  }
+export function indexReference(id: string, table: string, column: string): Migration {
+  const on = `${table} (organization_id, ${column}) where removed_at is null and ${column} is not null`
+  return indexMigration(id, `${table}_${column}`, on)
 }
 
 /** The migration with which rows are also found by having no value of a looked-up column. */
@@ -101,11 +86,10 @@ export function indexNulls(table: string, column: string): Omit<Migration, 'id'>
   const index = `${table}_${column}`
   return {
     gradually: {
-      indexes: [
-        `drop index concurrently if exists ${index}_next`,
-        `create index concurrently ${index}_next on ${table} (organization_id, ${column}, created_at desc, id desc)
-          where removed_at is null`,
-      ],
+      indexes: buildIndex(
+        `${index}_next`,
+        `${table} (organization_id, ${column}, created_at desc, id desc) where removed_at is null`,
+      ),
     },
     statements: [`drop index if exists ${index}`, `alter index ${index}_next rename to ${index}`],
   }

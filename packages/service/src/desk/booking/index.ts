@@ -1,4 +1,4 @@
-import type { Migration } from '../../db/migration.ts'
+import { indexMigration } from '../../db/migration.ts'
 import { indexNulls, indexReference } from '../../db/migrations/stream-table.ts'
 import { choice, text } from '../../kernel/fields/fields.ts'
 import { defineKind } from '../../kinds/model/define-kind.ts'
@@ -17,26 +17,13 @@ import {
 
 const reason = text({ max: 2_000, description: 'Why.' })
 
-/** Bookings of a conversation, for its removal. */
-const conversationIndex = indexReference({
-  id: '20261126-05-booking-conversations',
-  table: 'bookings',
-  column: 'conversation_id',
-})
-
 /** Where an assignee's time is taken. By expression, so that processes of an earlier release keep it too. */
-const timesIndex: Migration = {
-  id: '20261126-11-booking-times',
-  gradually: {
-    indexes: [
-      'drop index concurrently if exists bookings_times',
-      `create index concurrently bookings_times on bookings
-          (organization_id, assignee_id, ((body::json->>'endAt') collate "C"))
-          where removed_at is null and assignee_id is not null and status in ('pending', 'confirmed')`,
-    ],
-  },
-  statements: [],
-}
+const timesIndex = indexMigration(
+  '20261126-11-booking-times',
+  'bookings_times',
+  `bookings (organization_id, assignee_id, ((body::json->>'endAt') collate "C"))
+    where removed_at is null and assignee_id is not null and status in ('pending', 'confirmed')`,
+)
 
 /** A time agreed with a customer (specification 4.7). */
 export const booking = defineKind({
@@ -56,7 +43,7 @@ export const booking = defineKind({
   },
   removedEvent: 'booking.deleted',
   migrations: [
-    conversationIndex,
+    indexReference('20261126-05-booking-conversations', 'bookings', 'conversation_id'),
     { id: '20261126-06-bookings-unassigned', ...indexNulls('bookings', 'assignee_id') },
     timesIndex,
   ],

@@ -1,27 +1,16 @@
-import type { Migration } from '../../db/migration.ts'
+import { buildIndex } from '../../db/migration.ts'
 import { indexOutdated, indexReference } from '../../db/migrations/stream-table.ts'
 import { defineKind } from '../../kinds/model/define-kind.ts'
 import { arrival, createMessage, messageEvents } from './arrival.ts'
 import { messageFields } from './fields.ts'
 
-/** Messages of a teammate, for its removal. */
-const authorIndex = indexReference({
-  id: '20261126-04-message-authors',
-  table: 'messages',
-  column: 'author_id',
-})
-
-const externalIds: Migration = {
-  id: '20261126-13-message-external-ids',
-  gradually: {
-    prepare: ['alter table messages add column if not exists external_id text'],
-    indexes: [
-      'drop index concurrently if exists messages_external_id',
-      `create unique index concurrently messages_external_id on messages (organization_id, external_id)
-          where external_id is not null`,
-    ],
-  },
-  statements: [],
+const externalIds = {
+  prepare: ['alter table messages add column if not exists external_id text'],
+  indexes: buildIndex(
+    'messages_external_id',
+    'messages (organization_id, external_id) where external_id is not null',
+    true,
+  ),
 }
 
 /** Something said in a conversation (specification 4.5). */
@@ -38,8 +27,8 @@ export const message = defineKind({
   removedEvent: 'message.deleted',
   immutable: true,
   migrations: [
-    authorIndex,
-    externalIds,
+    indexReference('20261126-04-message-authors', 'messages', 'author_id'),
+    { id: '20261126-13-message-external-ids', gradually: externalIds, statements: [] },
     { id: '20261126-14-messages-outdated', ...indexOutdated('messages', 2) },
   ],
   upgrades: [(shown) => ({ ...shown, externalId: null })],

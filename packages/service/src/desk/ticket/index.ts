@@ -1,3 +1,4 @@
+import { indexMigration } from '../../db/migration.ts'
 import { indexNulls } from '../../db/migrations/stream-table.ts'
 import { choice, reference, sequence, text, timestamp } from '../../kernel/fields/fields.ts'
 import { commonFields } from '../../kinds/model/common-fields.ts'
@@ -85,18 +86,13 @@ export const ticket = defineKind({
   rules: { create: createTicket, update: updateTicket, events: ticketEvents },
   migrations: [
     { id: '20261126-06-tickets-unassigned', ...indexNulls('tickets', 'assignee_id') },
-    {
-      id: '20261126-16-tickets-due',
-      // Of the stored bytes, so that tickets of every release are in it.
-      gradually: {
-        indexes: [
-          'drop index concurrently if exists tickets_due',
-          `create index concurrently tickets_due on tickets (organization_id, (${dueAt('tickets')}))
-            where removed_at is null and ${isOpen('tickets')} and ${dueAt('tickets')} is not null`,
-        ],
-      },
-      statements: [],
-    },
+    // Of the stored bytes, so that tickets of every release are in it.
+    indexMigration(
+      '20261126-16-tickets-due',
+      'tickets_due',
+      `tickets (organization_id, (${dueAt('tickets')}))
+        where removed_at is null and ${isOpen('tickets')} and ${dueAt('tickets')} is not null`,
+    ),
   ],
   example: {
     customerId: '01980000-0000-7000-8000-000000000001',
