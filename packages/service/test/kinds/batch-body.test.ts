@@ -56,7 +56,7 @@ describe('is no JSON', () => {
     '{"items":[{}],"items":[{}]}',
     '{"operation":"create","operation":"create","items":[{}]}',
   ])('%s', async (text) => {
-    expect(await read(text)).toMatchObject({ ok: false, error: { fault: 'malformed' } })
+    expect(await read(text)).toMatchObject({ ok: false, error: { code: 'malformed_json' } })
   })
 
   test('what nests too deep, as it is counted from the body', async () => {

@@ -4,14 +4,7 @@
  */
 import { readJson } from '@deskwire/sdk/json'
 import { largeBeyond } from '../../admission/large-work.ts'
-import {
-  type BodyFault,
-  deepestNesting,
-  endOfString,
-  parseJson,
-  tooDeep,
-  unstorableText,
-} from '../../http/read-body.ts'
+import { deepestNesting, endOfString, parseJson, tooDeep, unstorableText } from '../../http/read-body.ts'
 import { type FieldError, type Problem, problem, validationFailed } from '../../kernel/errors.ts'
 import { fail, ok, type Result } from '../../kernel/outcome.ts'
 import { yielder } from '../../kernel/yielding.ts'
@@ -41,12 +34,6 @@ interface BatchBody {
   readonly items: readonly SentItem[] | null
 }
 
-type BatchFault =
-  | { readonly fault: 'malformed'; readonly detail: BodyFault }
-  /** More items than `batchLimit`; the rest was not read. */
-  | { readonly fault: 'too_many' }
-  | { readonly fault: 'other_fields' }
-
 interface ItemRange {
   readonly from: number
   readonly end: number
@@ -66,14 +53,14 @@ export function isLightBatch(bytes: Buffer): boolean {
 }
 
 /** Parses a batch item by item, and yields to the event loop in between. */
-export async function readBatch(bytes: Buffer): Promise<Result<BatchBody, BatchFault>> {
+export async function readBatch(bytes: Buffer): Promise<Result<BatchBody, Problem>> {
   const outline = outlineOf(bytes)
-  if ('fault' in outline) return fail(outline)
+  if ('code' in outline) return fail(outline)
   const { ranges, around } = outline
   const [before, behind] = around
-  if (before.length + behind.length > aroundBytes) return fail({ fault: 'other_fields' })
+  if (before.length + behind.length > aroundBytes) return fail(otherFields)
   const rest = parseJson(Buffer.concat([before, Buffer.from(ranges.length > 0 ? '0' : ''), behind]))
-  if (!rest.ok) return fail({ fault: 'malformed', detail: rest.error })
+  if (!rest.ok) return fail(problem('malformed_json', rest.error))
   if (before.length === bytes.length) return ok({ around: rest.value, items: null })
   const items: SentItem[] = []
   const yieldWhenDue = yielder()
@@ -82,7 +69,7 @@ export async function readBatch(bytes: Buffer): Promise<Result<BatchBody, BatchF
     else if (values > itemValues) items.push(fail(tooRich))
     else {
       const item = parseJson(bytes.subarray(from, end), true)
-      if (!item.ok) return fail({ fault: 'malformed', detail: `Item ${index}: ${item.error}` })
+      if (!item.ok) return fail(problem('malformed_json', `Item ${index}: ${item.error}`))
       const refusal = unstorableText(bytes.subarray(from, end), item.value)
       items.push(refusal === null ? item : fail(refusal))
     }
@@ -100,8 +87,22 @@ const tooRich = validationFailed([
   { pointer: '', code: 'too_many', detail: `must be an object of at most ${itemValues} values in all` },
 ])
 
+const accepted = `a list of 1 to ${batchLimit} objects`
+
+const tooMany = validationFailed([
+  { pointer: '/items', code: 'too_many', detail: `must be ${accepted}; it has more` },
+])
+
+const otherFields = validationFailed([
+  {
+    pointer: '',
+    code: 'unknown_field',
+    detail: 'The body must be a JSON object of operation and items: it has too many other members.',
+  },
+])
+
 /** Bytes that are not JSON have an outline too: parsing the parts finds the error. */
-function outlineOf(bytes: Buffer): Outline | BatchFault {
+function outlineOf(bytes: Buffer): Outline | Problem {
   const ranges: ItemRange[] = []
   let depth = 0
   let name = ''
@@ -124,11 +125,11 @@ function outlineOf(bytes: Buffer): Outline | BatchFault {
       values++
       if (depth > 2) continue
       ranges.push({ from, end: n, values })
-      if (ranges.length === batchLimit) return { fault: 'too_many' }
+      if (ranges.length === batchLimit) return tooMany
       from = n + 1
       values = 0
     } else if (byte === openingList || byte === openingObject) {
-      if (++depth > deepestNesting) return { fault: 'malformed', detail: tooDeep }
+      if (++depth > deepestNesting) return problem('malformed_json', tooDeep)
       if (within) values++
       else if (begin === -1 && depth === 2 && byte === openingList && name === 'items') {
         begin = from = n + 1
@@ -199,7 +200,7 @@ export async function parseBatchRequest(
 ): Promise<Result<BatchRequest, Problem>> {
   if (bytes === null || bytes.length === 0) return refused(noObject)
   const read = await readBatch(bytes)
-  if (!read.ok) return fail(faultProblem(read.error))
+  if (!read.ok) return read
   const { around, items } = read.value
   if (typeof around !== 'object' || around === null || Array.isArray(around)) return refused(noObject)
   const unknown = Object.keys(around).find((name) => name !== 'operation' && name !== 'items')
@@ -224,31 +225,10 @@ export async function parseBatchRequest(
   return ok({ operation: known, items })
 }
 
-const accepted = `a list of 1 to ${batchLimit} objects`
-
 const noObject: FieldError = {
   pointer: '',
   code: 'invalid_type',
   detail: 'The body must be a JSON object.',
-}
-
-function faultProblem(fault: BatchFault): Problem {
-  switch (fault.fault) {
-    case 'malformed':
-      return problem('malformed_json', fault.detail)
-    case 'too_many':
-      return validationFailed([
-        { pointer: '/items', code: 'too_many', detail: `must be ${accepted}; it has more` },
-      ])
-    case 'other_fields':
-      return validationFailed([
-        {
-          pointer: '',
-          code: 'unknown_field',
-          detail: 'The body must be a JSON object of operation and items: it has too many other members.',
-        },
-      ])
-  }
 }
 
 function refused(error: FieldError): Result<never, Problem> {

@@ -12,16 +12,6 @@ import { type BatchRequest, hasExternalId, type SentItem } from './batch-body.ts
 import { batchAnswer, externalIdOf, type Planned, planBatch, tooMuchToChange } from './batch-item.ts'
 import { withNamedReferences } from './named-references.ts'
 
-export interface Batch {
-  /** The value is the unredacted response. Where nothing changes, it is about an object of the response. */
-  run(
-    organizationId: string,
-    request: BatchRequest,
-    idempotency: ResponseToStore | null,
-    context?: RequestContext,
-  ): Promise<Outcome<string>>
-}
-
 /** Objects that an upsert reads at once: some megabytes, of the largest objects. */
 const readAtOnce = 50
 
@@ -29,55 +19,59 @@ const mebibyte = 1024 * 1024
 /** Of the stored bodies of all objects that one upsert changes. */
 const changedCharacters = 16 * mebibyte
 
-export function createBatch(
-  services: ChangeServices & { readonly references: readonly NamedReference[] },
-): Batch {
+export type WriteBatch = ReturnType<typeof createBatch>
+
+/** Its value is the unredacted response. Where nothing changes, it is about an object of the response. */
+export function createBatch(services: ChangeServices & { readonly references: readonly NamedReference[] }) {
   const { kind, rows, journal } = services
 
-  return {
-    async run(organizationId, { operation, items: sent }, idempotency, context) {
-      const refusals = new Map<number, Problem>()
-      /** Items whose time an earlier item takes, with the place of that one: each attempt gives it another id. */
-      const behind = new Map<number, number>()
-      const result = await retryOnConflict<Outcome<string>>(async () => {
-        const existing =
-          operation === 'create' || !hasExternalId(kind)
-            ? new Map<string, FoundRow>()
-            : await findExisting(organizationId, sent, refusals)
-        const isNew = (item: unknown) => {
-          const externalId = externalIdOf(kind, item)
-          return !externalId.ok || !existing.has(externalId.value)
-        }
-        const items =
-          operation === 'import' ? await withNamedReferences(services, organizationId, sent, isNew) : sent
-        const plan = await planBatch(services, organizationId, { operation, items, existing, refusals })
-        const { planned, rest } = plan
-        const outcomes = plan.outcomes.map((item, index) => {
-          const earlier = plan.outcomes[behind.get(index) ?? -1]
-          return earlier?.ok ? fail(bookingConflict(earlier.value.id)) : item
-        })
-        const answer = batchAnswer(outcomes)
-        if (planned.length === 0) {
-          const [about = null] = outcomes.flatMap((item) => (item.ok ? [item.value.id] : []))
-          return { outcome: 'unchanged', value: answer, about }
-        }
-        const changes = [...storing(planned, idempotency, answer), ...rest.changes]
-        const outcome = await journal.commitTogether(organizationId, {
-          ...rest,
-          changes,
-          ...context,
-        })
-        if (outcome.outcome === 'done') return done(answer)
-        if (outcome.outcome !== 'refused') return outcome
-        for (const [index, problem] of finalRefusals(planned, outcome.error, operation)) {
-          refusals.set(index, problem)
-          const earlier = planned.find(({ change }) => change.id === problem.existingId)
-          if (earlier !== undefined && problem.code === 'booking_conflict') behind.set(index, earlier.index)
-        }
-        return null
+  return async (
+    organizationId: string,
+    { operation, items: sent }: BatchRequest,
+    idempotency: ResponseToStore | null,
+    context?: RequestContext,
+  ): Promise<Outcome<string>> => {
+    const refusals = new Map<number, Problem>()
+    /** Items whose time an earlier item takes, with the place of that one: each attempt gives it another id. */
+    const behind = new Map<number, number>()
+    const result = await retryOnConflict<Outcome<string>>(async () => {
+      const existing =
+        operation === 'create' || !hasExternalId(kind)
+          ? new Map<string, FoundRow>()
+          : await findExisting(organizationId, sent, refusals)
+      const isNew = (item: unknown) => {
+        const externalId = externalIdOf(kind, item)
+        return !externalId.ok || !existing.has(externalId.value)
+      }
+      const items =
+        operation === 'import' ? await withNamedReferences(services, organizationId, sent, isNew) : sent
+      const plan = await planBatch(services, organizationId, { operation, items, existing, refusals })
+      const { planned, rest } = plan
+      const outcomes = plan.outcomes.map((item, index) => {
+        const earlier = plan.outcomes[behind.get(index) ?? -1]
+        return earlier?.ok ? fail(bookingConflict(earlier.value.id)) : item
       })
-      return result ?? refused(tooBusy)
-    },
+      const answer = batchAnswer(outcomes)
+      if (planned.length === 0) {
+        const [about = null] = outcomes.flatMap((item) => (item.ok ? [item.value.id] : []))
+        return { outcome: 'unchanged', value: answer, about }
+      }
+      const changes = [...storing(planned, idempotency, answer), ...rest.changes]
+      const outcome = await journal.commitTogether(organizationId, {
+        ...rest,
+        changes,
+        ...context,
+      })
+      if (outcome.outcome === 'done') return done(answer)
+      if (outcome.outcome !== 'refused') return outcome
+      for (const [index, problem] of finalRefusals(planned, outcome.error, operation)) {
+        refusals.set(index, problem)
+        const earlier = planned.find(({ change }) => change.id === problem.existingId)
+        if (earlier !== undefined && problem.code === 'booking_conflict') behind.set(index, earlier.index)
+      }
+      return null
+    })
+    return result ?? refused(tooBusy)
   }
 
   /** Read some at a time. Beyond `changedCharacters`, items are refused: few bytes can name objects of 256 KiB. */

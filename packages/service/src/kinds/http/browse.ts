@@ -11,15 +11,6 @@ interface BrowsePage {
   readonly hasMore: boolean
 }
 
-export interface Browse {
-  /** `too_long`: a search for words took longer than `searchTimeout`; `unknown`: there never was a row `after`. */
-  page(
-    organizationId: string,
-    query: BrowseQuery,
-    signal?: AbortSignal,
-  ): Promise<BrowsePage | 'too_long' | 'unknown'>
-}
-
 interface BrowseQuery {
   readonly limit: number
   readonly offset: number
@@ -27,31 +18,32 @@ interface BrowseQuery {
   readonly conditions: readonly Condition[]
 }
 
-/** `searchTimeout`, in milliseconds: a search that finds a million rows counts and sorts them all. */
-export function createBrowse(
-  database: Pick<Database, 'of' | 'ofLong'>,
-  kind: Kind,
-  searchTimeout: number,
-): Browse {
-  return {
-    async page(organizationId, query, signal) {
-      const { text, values } = browseStatement(kind, organizationId, query)
-      // These filters find all rows and sort them, however many there are.
-      const isLong = query.conditions.some(({ on }) => !['column', 'null', 'ids'].includes(on))
-      const connection = isLong
-        ? database.ofLong(organizationId, signal)
-        : database.of(organizationId, signal)
-      if (query.conditions.some(({ on }) => on === 'words')) {
-        const rows = await queryTextWithin(connection, searchTimeout, text, values.map(String))
-        return rows === 'too_long' ? rows : pageOf(rows[0] ?? [], query)
-      }
-      const { rows } = await connection.query<(string | number | null)[]>({
-        text,
-        values: [...values],
-        rowMode: 'array',
-      })
-      return pageOf(rows[0] ?? [], query)
-    },
+export type Browse = ReturnType<typeof createBrowse>
+
+/**
+ * Reads a page. `too_long`: a search for words took longer than `searchTimeout`, in milliseconds, as one that finds a
+ * million rows counts and sorts them all; `unknown`: there never was a row `after`.
+ */
+export function createBrowse(database: Pick<Database, 'of' | 'ofLong'>, kind: Kind, searchTimeout: number) {
+  return async (
+    organizationId: string,
+    query: BrowseQuery,
+    signal?: AbortSignal,
+  ): Promise<BrowsePage | 'too_long' | 'unknown'> => {
+    const { text, values } = browseStatement(kind, organizationId, query)
+    // These filters find all rows and sort them, however many there are.
+    const isLong = query.conditions.some(({ on }) => !['column', 'null', 'ids'].includes(on))
+    const connection = isLong ? database.ofLong(organizationId, signal) : database.of(organizationId, signal)
+    if (query.conditions.some(({ on }) => on === 'words')) {
+      const rows = await queryTextWithin(connection, searchTimeout, text, values.map(String))
+      return rows === 'too_long' ? rows : pageOf(rows[0] ?? [], query)
+    }
+    const { rows } = await connection.query<(string | number | null)[]>({
+      text,
+      values: [...values],
+      rowMode: 'array',
+    })
+    return pageOf(rows[0] ?? [], query)
   }
 }
 

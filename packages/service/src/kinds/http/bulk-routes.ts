@@ -22,7 +22,7 @@ import { exampleObject } from '../docs/kind-examples.ts'
 import { camelCase, capitalized, schemaName } from '../docs/kind-schemas.ts'
 import { importShape, namedReferences } from '../model/imports.ts'
 import type { Kind } from '../model/kind.ts'
-import type { Batch } from './batch.ts'
+import type { WriteBatch } from './batch.ts'
 import {
   batchBodyLimit,
   batchLimit,
@@ -37,7 +37,7 @@ import { exportLines } from './export.ts'
 import { redactWrites } from './redact-writes.ts'
 
 export interface BulkServices {
-  readonly batch: Batch
+  readonly batch: WriteBatch
   /** A feed whose pages are lines. */
   readonly lines: Feed
 }
@@ -74,7 +74,7 @@ function writeMany(kind: Kind) {
       if (!parsed.ok) return refused(parsed.error)
       if (parsed.value.operation === 'import' && !grants(caller.scopes, importingScope))
         return refused(needsImport)
-      return batch.run(caller.organizationId, parsed.value, record, requestContextOf(call))
+      return batch(caller.organizationId, parsed.value, record, requestContextOf(call))
     },
   })
 }

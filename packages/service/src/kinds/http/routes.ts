@@ -278,7 +278,7 @@ async function browsePage(
   signal: AbortSignal,
 ): Promise<Outcome<Buffer>> {
   const { limit, offset } = query
-  const page = await browse.page(organizationId, query, signal)
+  const page = await browse(organizationId, query, signal)
   if (page === 'too_long') return refused(searchTooLong)
   if (page === 'unknown') return refused(noSuchPlace(query.after))
   const { records, total, hasMore } = page
