@@ -2,13 +2,13 @@
 import pino from 'pino'
 import { createPool } from '../../packages/service/src/db/pool.ts'
 import { systemClock } from '../../packages/service/src/kernel/timestamps.ts'
-import { createBackfillOf } from '../../packages/service/src/kinds/model/backfill.ts'
+import { createBackfill } from '../../packages/service/src/kinds/model/backfill.ts'
 import { schemaOf } from '../../packages/service/src/schema.ts'
 import { upgradedKinds } from './upgraded-customer.ts'
 
 const pool = createPool(JSON.parse(process.argv[2] ?? ''), { max: 2, onIdleError: () => {} })
 const log = pino({ level: 'silent' })
-const backfill = createBackfillOf({
+const backfill = createBackfill({
   pool,
   clock: systemClock,
   log,

@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { cached } from '../kernel/cached.ts'
+import { atMost } from '../kernel/periodic.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 
 /** Milliseconds for which a result is reused. */
@@ -15,16 +15,14 @@ export function createPing(pool: Pool, clock: Clock): () => Promise<boolean> {
     goodFor,
   })
   return async () => {
-    const over = new AbortController()
-    const late = delay(respondsWithin, false, { signal: over.signal }).catch(() => false)
-    const inTime = await Promise.race([
-      ask().then(
-        () => true,
-        () => false,
-      ),
-      late,
-    ])
-    over.abort()
-    return inTime
+    let answered = false
+    const asked = ask().then(
+      () => {
+        answered = true
+      },
+      () => {},
+    )
+    await atMost(respondsWithin, asked)
+    return answered
   }
 }

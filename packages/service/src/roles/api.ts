@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import type { RateLimit } from '../admission/rate-limit.ts'
@@ -114,10 +113,7 @@ async function whenItsTimeIsKnown<D extends ServedDatabase & { readonly clock: F
   const known = database.clock.ready.then(() => {
     isKnown = true
   })
-  const late = new AbortController()
-  if (database.isReady())
-    await Promise.race([known, delay(clockWithin, undefined, { signal: late.signal }).catch(() => {})])
-  late.abort()
+  if (database.isReady()) await atMost(clockWithin, known)
   return { ...database, isReady: () => isKnown && database.isReady() }
 }
 

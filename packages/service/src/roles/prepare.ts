@@ -3,7 +3,6 @@
  * with the directory, must be available at a start. Others may become available later; until then their organizations get 503, and their
  * deliveries wait.
  */
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
@@ -13,7 +12,7 @@ import { migrate } from '../db/migrate.ts'
 import type { OpenDatabase } from '../db/open.ts'
 import type { DatabaseAddress } from '../db/pool.ts'
 import { requireSessions } from '../db/pooler.ts'
-import { periodic } from '../kernel/periodic.ts'
+import { atMost, periodic } from '../kernel/periodic.ts'
 import { makeThisLogWeek, weeksText } from '../retention/log-weeks.ts'
 import { schemaOf } from '../schema.ts'
 import type { EncryptionKeys } from '../webhooks/vault.ts'
@@ -71,10 +70,7 @@ export async function prepareLater(
   how: (database: Unprepared) => Promise<void>,
 ): Promise<{ readonly served: readonly ServedDatabase[]; stop(): Promise<void> }> {
   const each = databases.map((database) => prepareUntilReady(database, log, how))
-  const late = new AbortController()
-  const waited = delay(startWaits, undefined, { signal: late.signal }).catch(() => {})
-  await Promise.race([Promise.all(each.map(({ tried }) => tried)), waited])
-  late.abort()
+  await atMost(startWaits, Promise.all(each.map(({ tried }) => tried)))
   return {
     served: each.map((one) => one.database),
     stop: async () => void (await Promise.all(each.map((one) => one.stop()))),

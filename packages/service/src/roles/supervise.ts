@@ -4,12 +4,12 @@ import { randomUUID } from 'node:crypto'
 import { on } from 'node:events'
 import { getCompileCacheDir } from 'node:module'
 import { dirname } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { DatabaseAddress } from '../db/pool.ts'
 import type { DeliverySettings } from '../delivery/model.ts'
 import type { DueQueues } from '../journal/notifier.ts'
 import { loggable } from '../kernel/loggable.ts'
+import { atMost } from '../kernel/periodic.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import type { MetricsSnapshot } from '../metrics/registry.ts'
 import type { SummarySettings } from '../summarizer/summarizer.ts'
@@ -141,7 +141,6 @@ export function superviseWorker(
 
   /** Never rejects. Waits for a limited time only: other leases expire. */
   async function releaseLeasesOf(workerId: string): Promise<void> {
-    const late = new AbortController()
     const given = releaseLeases(workerId).then(
       (leases) => {
         if (leases > 0) log.warn({ leases }, 'what the worker held was given back')
@@ -152,9 +151,7 @@ export function superviseWorker(
           'the leases of the worker that ended could not be given back; they will expire',
         ),
     )
-    const limit = delay(releaseMilliseconds, undefined, { signal: late.signal }).catch(() => {})
-    await Promise.race([given, limit])
-    late.abort()
+    await atMost(releaseMilliseconds, given)
   }
 
   return {

@@ -36,7 +36,7 @@ import { createKeyedQueue } from '../kernel/keyed-queue.ts'
 import { atMost } from '../kernel/periodic.ts'
 import type { Telemetry } from '../kernel/telemetry.ts'
 import { type Clock, systemClock } from '../kernel/timestamps.ts'
-import { createBackfillOf } from '../kinds/model/backfill.ts'
+import { createBackfill } from '../kinds/model/backfill.ts'
 import type { Kind } from '../kinds/model/kind.ts'
 import { createConnectionMetrics } from '../metrics/database.ts'
 import { createDeliveryMetrics, showInFlight } from '../metrics/delivery.ts'
@@ -112,24 +112,6 @@ interface WorkerOptions {
   readonly telemetry?: Telemetry | null
 }
 
-/** Delivers and summarizes until stopped; a stop completes running attempts, and releases leases. */
-export function startWorker(options: WorkerOptions & { readonly address: DatabaseAddress }): RunningWorker {
-  const { address, workerId = randomUUID(), log, settings, summaries } = options
-  // Applies to the whole process: a worker has its own.
-  const heapTuning = tuneHeap()
-  const worker = startOn({ ...options, workerId, name: null }, createRegistry('worker'))
-  const summarizer = summarizerOf(() => [worker], { workerId, log, settings, summaries })
-  summarizer?.serve(address)
-  return {
-    ...worker,
-    async stop() {
-      await Promise.all([worker.stop(), summarizer?.stop()])
-      await worker.end()
-      heapTuning[Symbol.dispose]()
-    },
-  }
-}
-
 export interface RunningWorkers extends Running {
   /** In the order of the databases; null while a database is not ready. */
   readonly each: readonly (RunningWorker | null)[]
@@ -193,7 +175,7 @@ function startOn(
     readonly address: DatabaseAddress
     readonly workerId: string
     readonly name: string | null
-    readonly sending?: Sending
+    readonly sending: Sending
   },
   register: Registry,
 ): StartedWorker {
@@ -206,8 +188,6 @@ function startOn(
   // Each holds a session lock while it works.
   const backfillPool = openPool(backfillConnections, {}, directAddress(address))
   const counted = createDeliveryMetrics(register)
-  // Workers that share the sender are counted together.
-  if (sending === undefined) showInFlight(register, () => worker.engine.inFlight)
   const observer = telemetry === null ? counted : observeAttempts(telemetry, counted)
   const pools = { worker: pool, worker_others: otherPool, backfill: backfillPool }
   createConnectionMetrics(register, pools)
@@ -226,9 +206,9 @@ function startOn(
     otherPool,
     workerId,
     telemetry,
-    ...(sending && { sending }),
+    sending,
   })
-  const backfill = createBackfillOf({
+  const backfill = createBackfill({
     pool: backfillPool,
     clock,
     log,

@@ -14,7 +14,7 @@ import { type Api, testService } from '../../../testbed/service.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
 import { nobodyObserves } from '../../src/delivery/model.ts'
 import { createRegistrants } from '../../src/delivery/registrants.ts'
-import { startWorker } from '../../src/roles/worker.ts'
+import { startWorkers } from '../../src/roles/worker.ts'
 
 const clock = testClock()
 const shared = sharedService({ clock })
@@ -224,8 +224,8 @@ test('a worker that runs looks by itself, with nothing to deliver, and counts wh
   const { api, database, app } = service
   const key = await makeKey(api, { scopes })
   const webhook = await makeWebhook(asToken(service, api, key.token))
-  const worker = startWorker({
-    address: database.connection,
+  const served = { name: null, address: database.connection, ready: Promise.resolve() }
+  const worker = startWorkers([served], {
     log: app.server.log as Logger,
     settings: deliverySettings,
     summaries: summarySettings,
@@ -241,8 +241,8 @@ test('a worker that runs looks by itself, with nothing to deliver, and counts wh
       return disabledReason === 'registrant_revoked'
     })
     await eventually('it is counted', async () => {
-      const metrics = await worker.register.metrics()
-      return /^deskwire_webhooks_disabled_total\{.*reason="registrant_revoked".*\} 1$/m.test(metrics)
+      const metrics = await worker.registers[0]?.metrics()
+      return /^deskwire_webhooks_disabled_total\{.*reason="registrant_revoked".*\} 1$/m.test(metrics ?? '')
     })
   } finally {
     await worker.stop()

@@ -8,7 +8,7 @@ import { type TestService, testService } from '../../../testbed/service.ts'
 import { converse } from '../../../testbed/summaries.ts'
 import { readConfig } from '../../src/config.ts'
 import { summarySettingsOf } from '../../src/roles/delivery-settings.ts'
-import { startWorker } from '../../src/roles/worker.ts'
+import { startWorkers } from '../../src/roles/worker.ts'
 
 let service: TestService
 const threads: Worker[] = []
@@ -26,8 +26,8 @@ afterEach(async () => {
 function workerWith(environment: Readonly<Record<string, string>>) {
   const config = readConfig({ DESKWIRE_SUMMARY_DELAY: '1ms', ...environment })
   if (!config.ok) throw new Error(config.error)
-  return startWorker({
-    address: service.database.connection,
+  const database = { name: null, address: service.database.connection, ready: Promise.resolve() }
+  return startWorkers([database], {
     log: service.app.server.log as Logger,
     settings: deliverySettings,
     summaries: summarySettingsOf(config.value),
@@ -47,7 +47,7 @@ test('a worker runs, starts no thread for them, and leaves summaries to the acti
   const worker = workerWith({ DESKWIRE_SUMMARIZER: 'off' })
   try {
     await eventually('the worker tells its figures', async () =>
-      (await worker.register.metrics()).includes('deskwire_'),
+      (await worker.registers[0]?.metrics())?.includes('deskwire_'),
     )
     expect(threads).toEqual([])
     const written = await service.api.post(`/v1/conversations/${id}/summarize`, { summary: 'Ours.' })

@@ -5,7 +5,7 @@ import { type Follower, follow, recordOf } from '../../../testbed/follower.ts'
 import { type Api, type TestService, testService } from '../../../testbed/service.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { systemClock } from '../../src/kernel/timestamps.ts'
-import { type Backfill, createBackfillOf } from '../../src/kinds/model/backfill.ts'
+import { type Backfill, createBackfill } from '../../src/kinds/model/backfill.ts'
 import type { Kind } from '../../src/kinds/model/kind.ts'
 import { schemaOf } from '../../src/schema.ts'
 import { deskWith, parcel } from './parcel.fixture.ts'
@@ -59,8 +59,8 @@ export async function startRelease(): Promise<Releases> {
 /** A backfill of these kinds, on a database that has what they need. */
 export function backfillOf(pool: Pool, kinds: readonly Kind[], logged: string[] = []): Backfill {
   const line = (_: object, message: string) => logged.push(message)
-  const log = { info: line, warn: line } as unknown as Parameters<typeof createBackfillOf>[0]['log']
-  return createBackfillOf({
+  const log = { info: line, warn: line } as unknown as Parameters<typeof createBackfill>[0]['log']
+  return createBackfill({
     pool,
     kinds,
     commitFunction: schemaOf(kinds).commitFunction,

@@ -10,7 +10,7 @@ import { isHeldElsewhere } from '../../db/failure.ts'
 import type { SchemaFunction } from '../../db/migration.ts'
 import type { Change } from '../../journal/change.ts'
 import { defaultLimits } from '../../journal/group-commit.ts'
-import { createJournal, type Journal } from '../../journal/journal.ts'
+import { createJournal } from '../../journal/journal.ts'
 import { createNotifier } from '../../journal/notifier.ts'
 import {
   countOutdated,
@@ -46,16 +46,29 @@ const failuresLogged = 10
 /** Of its advisory lock: any constant that nothing else on the server uses. */
 const lockNumber = 673_720_111
 
-/** Writes of `pool` must be durable when acknowledged, as they are part of the stream. Takes two connections. */
-function createBackfill(services: {
+/** With a journal of its own. Writes of `pool` must be durable when acknowledged, as they are part of the stream. Takes two connections. */
+export function createBackfill(services: {
   readonly pool: Pool
-  readonly kinds: readonly Kind[]
-  /** Gives up at once where an organization's clock is held, so that others need not wait. */
-  readonly journal: Journal
   readonly clock: Clock
-  readonly log: Pick<FastifyBaseLogger, 'info' | 'warn'>
+  readonly log: FastifyBaseLogger
+  readonly kinds: readonly Kind[]
+  readonly commitFunction: SchemaFunction
+  /** How far the clock may be ahead of the database's, in milliseconds; default: no limit. */
+  readonly maxClockSkew?: number
 }): Backfill {
-  const { pool, kinds, journal, clock, log } = services
+  const { log, kinds, ...journalParts } = services
+  const { pool, clock } = journalParts
+  const journal = createJournal({
+    ...journalParts,
+    tables: kinds.map(({ table }) => table),
+    // Its commits have no events, so no deliveries.
+    maxAttempts: 1,
+    notifier: createNotifier(pool, (error) =>
+      log.warn({ err: loggable(error) }, 'workers and readers could not be notified of upgraded rows'),
+    ),
+    // Gives up at once where an organization's clock is held, so that others need not wait.
+    limits: { ...defaultLimits, giveUpAfter: 0 },
+  })
   const loop = periodic({
     every,
     stopWithin,
@@ -177,34 +190,6 @@ type OnFailure = (
   row: { readonly organizationId: string; readonly id: string },
   why: { readonly err: unknown } | { readonly reason: string },
 ) => void
-
-/** A backfill with a journal of its own. Writes of the pool must be durable. */
-export function createBackfillOf(options: {
-  readonly pool: Pool
-  readonly clock: Clock
-  readonly log: FastifyBaseLogger
-  readonly kinds: readonly Kind[]
-  readonly commitFunction: SchemaFunction
-  /** How far the clock may be ahead of the database's, in milliseconds; default: no limit. */
-  readonly maxClockSkew?: number
-}): Backfill {
-  const { pool, clock, log, kinds, commitFunction, maxClockSkew } = options
-  const onNotifyError = (error: Error) =>
-    log.warn({ err: loggable(error) }, 'workers and readers could not be notified of upgraded rows')
-  const tables = kinds.map(({ table }) => table)
-  const journal = createJournal({
-    pool,
-    clock,
-    commitFunction,
-    tables,
-    // Its commits have no events, so no deliveries.
-    maxAttempts: 1,
-    notifier: createNotifier(pool, onNotifyError),
-    limits: { ...defaultLimits, giveUpAfter: 0 },
-    ...(maxClockSkew === undefined ? {} : { maxClockSkew }),
-  })
-  return createBackfill({ pool, kinds, journal, clock, log })
-}
 
 export const outdatedCounted = 100_000
 
