@@ -197,14 +197,12 @@ export function countJson(json: Buffer): Counted {
   return { tooDeep: false, members }
 }
 
-export type BodyFault = string
-
 /** A byte order mark is allowed at the beginning of a body only. */
 const decoder = new TextDecoder('utf-8', { fatal: true })
 const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** `part`: the bytes are not the beginning of a body. */
-export function parseJson(bytes: Buffer, part = false): Result<unknown, BodyFault> {
+export function parseJson(bytes: Buffer, part = false): Result<unknown, string> {
   const counted = countJson(bytes)
   if (counted.tooDeep) return fail(tooDeep)
   let value: unknown
@@ -216,9 +214,9 @@ export function parseJson(bytes: Buffer, part = false): Result<unknown, BodyFaul
   return membersOf(value) === counted.members ? ok(value) : fail(repeated(bytes))
 }
 
-export const tooDeep: BodyFault = `The body nests objects and arrays more than ${deepestNesting} levels deep. Send it flatter.`
+export const tooDeep: string = `The body nests objects and arrays more than ${deepestNesting} levels deep. Send it flatter.`
 
-function notJson(reason: string): BodyFault {
+function notJson(reason: string): string {
   return `The body is not valid JSON in UTF-8: ${reason}.`
 }
 
@@ -241,7 +239,7 @@ function membersOf(value: unknown): number {
 const shownName = 100
 
 /** Names the first name that is twice in its object, of a body that has one. */
-function repeated(json: Buffer): BodyFault {
+function repeated(json: Buffer): string {
   const within: Set<string>[] = []
   let text = [0, 0]
   for (let n = 0; n < json.length; n++) {

@@ -8,7 +8,7 @@ import type { Problem } from '../kernel/errors.ts'
 import { done, fail, ok, type Result, refused } from '../kernel/outcome.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import { exampleObject } from '../kinds/docs/kind-examples.ts'
-import { filterParameters, readConditions } from '../kinds/http/list-query.ts'
+import { filtersOf, readConditions } from '../kinds/http/list-query.ts'
 import { noSuchPlace, searchTooLong } from '../kinds/http/routes.ts'
 import { type ApiModule, constant, pageOf, ref } from '../openapi/api-module.ts'
 import { exampleId, exampleList, exampleTime } from '../openapi/examples.ts'
@@ -28,7 +28,7 @@ const own = {
 } as const
 
 // The inbox has open conversations only.
-const { status: _, ...filters } = filterParameters(conversation)
+const { status: _, ...filters } = filtersOf(conversation)
 
 const exampleEntry = () => ({
   object: 'inbox_entry',

@@ -1,6 +1,16 @@
 /** A cached value for unlimited requests: reads begin at least `goodFor` apart, one at a time. */
 import type { Clock } from './timestamps.ts'
 
+/** Makes the value of a key once; the key is not kept for it. */
+export function madeOnce<K extends object, V>(make: (key: K) => V): (key: K) => V {
+  const made = new WeakMap<K, { readonly value: V }>()
+  return (key) => {
+    const known = made.get(key) ?? { value: make(key) }
+    made.set(key, known)
+    return known.value
+  }
+}
+
 interface CacheOptions {
   readonly clock: Clock
   /** In milliseconds from the start of the read. */

@@ -63,7 +63,7 @@ describe('is no JSON', () => {
     const nested = (levels: number) => `{"items":[${'['.repeat(levels)}${']'.repeat(levels)}]}`
     expect((await read(nested(62))).ok).toBe(true)
     expect(await read(nested(63))).toMatchObject({
-      error: { fault: 'malformed', detail: expect.stringMatching('64') },
+      error: { code: 'malformed_json', detail: expect.stringMatching('64') },
     })
   })
 })
@@ -72,7 +72,9 @@ test('more items than a batch may have are found before anything is parsed', asy
   const thousand = Array(1_000).fill('{}').join()
   expect(await read(`{"items":[${thousand}]}`)).toMatchObject({ ok: true })
   for (const more of [',{}]}', ', no JSON from here on', ',"', `,${'{},'.repeat(100_000)}`])
-    expect(await read(`{"items":[${thousand}${more}`)).toEqual({ ok: false, error: { fault: 'too_many' } })
+    expect(await read(`{"items":[${thousand}${more}`)).toMatchObject({
+      error: { errors: [{ code: 'too_many' }] },
+    })
 })
 
 test('nobody parses what is too large to be an item, or to stand beside them', async () => {
@@ -85,8 +87,10 @@ test('nobody parses what is too large to be an item, or to stand beside them', a
     { ok: false, error: { code: 'body_too_large' } },
     { ok: false, error: { code: 'validation_failed', errors: [{ code: 'too_many' }] } },
   ])
-  expect(await read(`{"items":[{}],"more":${large}}`)).toMatchObject({ error: { fault: 'other_fields' } })
-  expect(await read(large)).toMatchObject({ error: { fault: 'other_fields' } })
+  expect(await read(`{"items":[{}],"more":${large}}`)).toMatchObject({
+    error: { errors: [{ code: 'unknown_field' }] },
+  })
+  expect(await read(large)).toMatchObject({ error: { errors: [{ code: 'unknown_field' }] } })
 })
 
 test('a body without a list of items has none', async () => {

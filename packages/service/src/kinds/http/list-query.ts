@@ -7,6 +7,7 @@ import {
   paging,
   unknownParameter,
 } from '../../http/list-parameters.ts'
+import { madeOnce } from '../../kernel/cached.ts'
 import { decodeCursor } from '../../kernel/cursor.ts'
 import { type Problem, quoted } from '../../kernel/errors.ts'
 import type { Column, Field } from '../../kernel/fields/field.ts'
@@ -56,16 +57,8 @@ interface Filter extends QueryParameter {
   readonly condition: (text: string, now: string) => Result<Condition, Problem>
 }
 
-const known = new WeakMap<Kind, Readonly<Record<string, Filter>>>()
-
-/** By parameter; cached. */
-function filtersOf(kind: Kind): Readonly<Record<string, Filter>> {
-  const filters = known.get(kind) ?? makeFilters(kind)
-  known.set(kind, filters)
-  return filters
-}
-
-function makeFilters(kind: Kind): Readonly<Record<string, Filter>> {
+/** The filters of a kind's list, by parameter. */
+export const filtersOf: (kind: Kind) => Readonly<Record<string, Filter>> = madeOnce((kind) => {
   const filters: Record<string, Filter> = {}
   for (const name of kind.fieldNames) {
     const field = kind.fields[name] as Field
@@ -84,7 +77,7 @@ function makeFilters(kind: Kind): Readonly<Record<string, Filter>> {
   for (const [name, filter] of Object.entries(kind.filters ?? {})) filters[name] = ofTime(name, filter)
   if (kind.fieldNames.some((name) => kind.fields[name]?.search)) filters.q = wordsFilter
   return filters
-}
+})
 
 function fieldFilter(name: string, field: Field, column: Column): Filter {
   // Ids are stored in lower case.
@@ -203,11 +196,6 @@ const after = anId(
 
 export function filterNames(kind: Kind): string[] {
   return Object.keys(filtersOf(kind))
-}
-
-/** The filters of a kind's list, as a route declares them. */
-export function filterParameters(kind: Kind): QueryParameters {
-  return filtersOf(kind)
 }
 
 export function listParameters(kind: Kind): QueryParameters {

@@ -4,6 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
+import { madeOnce } from '../../kernel/cached.ts'
 import type { Problem } from '../../kernel/errors.ts'
 import type { Field, Fields } from '../../kernel/fields/field.ts'
 import { parseCreation } from '../../kernel/fields/validate.ts'
@@ -31,16 +32,8 @@ interface Explored {
   readonly transitions: readonly Transition[]
 }
 
-const known = new WeakMap<Kind, Explored>()
-
-/** Cached: a kind's rules are pure. */
-export function explore(kind: Kind): Explored {
-  const found = known.get(kind) ?? tryRules(kind)
-  known.set(kind, found)
-  return found
-}
-
-function tryRules(kind: Kind): Explored {
+/** Made once: a kind's rules are pure. */
+export const explore: (kind: Kind) => Explored = madeOnce((kind) => {
   const created = createdStates(kind)
   const acted = [...followActions(kind, created)]
   const states = new Map(
@@ -49,7 +42,7 @@ function tryRules(kind: Kind): Explored {
   const sent = sentValues(kind)
   const patched = distinctInChoices(kind, [...states.values()]).flatMap((state) => patches(kind, state, sent))
   return { created, transitions: [...acted, ...patched] }
-}
+})
 
 type Acted = Transition & { readonly by: { readonly action: string; readonly input: State } }
 

@@ -1,4 +1,5 @@
 /** Objects that come with their past (specification 8.2): what an import gives in addition to a creation. */
+import { madeOnce } from '../../kernel/cached.ts'
 import { type FieldError, listedErrors, type Problem, validationFailed } from '../../kernel/errors.ts'
 import type { Field } from '../../kernel/fields/field.ts'
 import { timestamp } from '../../kernel/fields/fields.ts'
@@ -14,21 +15,15 @@ const createdAt = timestamp({
   description: 'When it was made. Now, unless given.',
 })
 
-const shapes = new WeakMap<Kind, Shape>()
-
 /** The fields that an import gives. */
-export function importShape(kind: Kind): Shape {
-  const known = shapes.get(kind)
-  if (known !== undefined) return known
+export const importShape: (kind: Kind) => Shape = madeOnce((kind) => {
   const own = Object.entries<Field>(kind.fields).map(([name, field]): [string, Field] => [
     name,
     field.imported ? { ...field, access: 'create', ...field.asImported } : field,
   ])
   const fields = Object.fromEntries([['createdAt', createdAt], ...own])
-  const shape = { name: kind.name, fields, fieldNames: Object.keys(fields) }
-  shapes.set(kind, shape)
-  return shape
-}
+  return { name: kind.name, fields, fieldNames: Object.keys(fields) }
+})
 
 /** A new object with its past, from an item and the kind's rules. `listed`: errors of a refusal at most. */
 export function parseImport(
