@@ -1,4 +1,4 @@
-import { flagOf, settings } from '../../packages/service/src/config.ts'
+import { flagOf, settings, shownDefault } from '../../packages/service/src/config.ts'
 import { libraryVariables, telemetryVariables } from '../../packages/service/src/telemetry/settings.ts'
 import { madeBy, table } from './markdown.ts'
 
@@ -7,7 +7,7 @@ export function settingsPage(): string {
   const rows = Object.values(settings).map((setting) => [
     `\`${setting.variable}\``,
     `\`--${flagOf(setting.variable)}\``,
-    ('defaultShown' in setting ? setting.defaultShown : undefined) ?? `\`${setting.default}\``,
+    !setting.defaultShown && setting.default ? `\`${setting.default}\`` : shownDefault(setting),
     `${setting.help}; ${setting.accepts}`,
   ])
   const telemetry = Object.values(telemetryVariables).map(({ name, default: value, help, accepts }) => [

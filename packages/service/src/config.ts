@@ -11,7 +11,7 @@ import {
 } from './db/databases.ts'
 import { parseDnsServers } from './delivery/target/name-servers.ts'
 import { closest } from './kernel/closest.ts'
-import { type Networks, noNetworks, parseNetworks } from './kernel/networks.ts'
+import { type Networks, parseNetworks } from './kernel/networks.ts'
 import { parseOrigin } from './kernel/origins.ts'
 import { fail, ok, type Result } from './kernel/outcome.ts'
 import { parseEncryptionKey } from './webhooks/secrets.ts'
@@ -19,7 +19,9 @@ import { parseEncryptionKey } from './webhooks/secrets.ts'
 interface Setting<V> {
   /** The environment variable; the flag is the remainder in lower case with hyphens. */
   readonly variable: string
-  readonly default: string | null
+  /** As text; absent: the value is null. */
+  readonly default?: string
+  /** For people. Default: the default itself, or none. */
   readonly defaultShown?: string
   readonly help: string
   /** What is accepted, as the end of "must be …". */
@@ -152,15 +154,12 @@ export const settings = {
   }),
   workerPort: setting<number | null>({
     variable: 'DESKWIRE_WORKER_PORT',
-    default: null,
-    defaultShown: 'none',
     help: 'port on which a process of role worker answers /healthz, /readyz and /metrics; 0 picks a free one',
     accepts: 'a port from 0 to 65535',
     parse: parsePort,
   }),
   metricsPort: setting<number | null>({
     variable: 'DESKWIRE_METRICS_PORT',
-    default: null,
     defaultShown: 'where the process listens anyway',
     help: 'port of its own for /metrics, which is then served on no other; 0 picks a free one, and the line "metrics on" says which',
     accepts: 'a port from 0 to 65535',
@@ -168,7 +167,6 @@ export const settings = {
   }),
   databaseUrl: setting<string | null>({
     variable: 'DESKWIRE_DATABASE_URL',
-    default: null,
     defaultShown: 'embedded',
     help: 'a PostgreSQL (15 or later) to use instead of the embedded one',
     accepts: 'a URL that begins with postgres:// or postgresql://',
@@ -176,7 +174,6 @@ export const settings = {
   }),
   databaseDirectUrl: setting<string | null>({
     variable: 'DESKWIRE_DATABASE_DIRECT_URL',
-    default: null,
     defaultShown: 'none: there is no pooler',
     help: 'the same database without the pooler that DESKWIRE_DATABASE_URL leads to, for what needs a session; with it that one may be in transaction mode',
     accepts: 'a URL that begins with postgres:// or postgresql://',
@@ -184,7 +181,6 @@ export const settings = {
   }),
   databases: setting<DatabasesSetting | null>({
     variable: databasesSetting,
-    default: null,
     defaultShown: 'one, that of DESKWIRE_DATABASE_URL',
     help: 'several databases, each with a name, over which organizations are spread; the first also knows which organization is where',
     accepts: acceptedDatabases,
@@ -199,7 +195,6 @@ export const settings = {
   }),
   bootstrapKey: setting<string | null>({
     variable: 'DESKWIRE_BOOTSTRAP_KEY',
-    default: null,
     defaultShown: 'made and printed once',
     help: 'API key of the first organization, honoured only while no key exists',
     accepts: 'an API key: dwk_ and 36 characters with a right checksum',
@@ -207,7 +202,6 @@ export const settings = {
   }),
   adminKey: setting<string | null>({
     variable: 'DESKWIRE_ADMIN_KEY',
-    default: null,
     defaultShown: 'none: nothing answers there',
     help: 'key of the operator for /admin/v1, which creates, suspends, moves and deletes organizations',
     accepts: '32 to 200 letters, digits, hyphens and underscores',
@@ -215,7 +209,6 @@ export const settings = {
   }),
   firstKeyFile: setting<string | null>({
     variable: 'DESKWIRE_FIRST_KEY_FILE',
-    default: null,
     defaultShown: 'none: the key is printed',
     help: 'file that the first API key is written to, readable by its owner alone, instead of printing it; one that exists is not overwritten',
     accepts: 'the path of a file',
@@ -230,7 +223,6 @@ export const settings = {
   }),
   encryptionKey: setting<Buffer | null>({
     variable: 'DESKWIRE_ENCRYPTION_KEY',
-    default: null,
     defaultShown: 'generated into the data dir',
     help: 'encrypts signing secrets at rest; required with DESKWIRE_DATABASE_URL or DESKWIRE_DATABASES',
     accepts: '32 bytes in base64, as openssl rand -base64 32 prints them',
@@ -238,8 +230,6 @@ export const settings = {
   }),
   encryptionKeyPrevious: setting<Buffer | null>({
     variable: 'DESKWIRE_ENCRYPTION_KEY_PREVIOUS',
-    default: null,
-    defaultShown: 'none',
     help: 'the key that DESKWIRE_ENCRYPTION_KEY replaces, or is replaced by, until deskwire encryption-key rotate is done',
     accepts: '32 bytes in base64, as openssl rand -base64 32 prints them',
     parse: parseEncryptionKey,
@@ -247,22 +237,18 @@ export const settings = {
   trustedTargets: setting<Networks>({
     variable: 'DESKWIRE_TRUSTED_TARGETS',
     default: '',
-    defaultShown: 'none',
     help: 'address ranges that receivers may have though they are not public (tests, private networks)',
     accepts: 'a comma-separated list of CIDRs, for example 127.0.0.0/8',
-    parse: (text) => (text === '' ? noNetworks : parseNetworks(text)),
+    parse: parseNetworks,
   }),
   targetCa: setting<string | null>({
     variable: 'DESKWIRE_TARGET_CA',
-    default: null,
-    defaultShown: 'none',
     help: 'PEM file of certificate authorities that receivers may have in addition to those of the system',
     accepts: 'a path',
     parse: (text) => text,
   }),
   dnsServers: setting<readonly string[] | null>({
     variable: 'DESKWIRE_DNS_SERVERS',
-    default: null,
     defaultShown: "the system's",
     help: 'name servers that resolve receivers',
     accepts: 'a comma-separated list of ip or ip:port',
@@ -314,7 +300,6 @@ export const settings = {
   }),
   mcpIssuer: setting<string | null>({
     variable: 'DESKWIRE_MCP_ISSUER',
-    default: null,
     defaultShown: 'none: only API keys',
     help: 'the OAuth issuer whose access tokens /mcp accepts as well; needs DESKWIRE_PUBLIC_URL',
     accepts:
@@ -344,7 +329,6 @@ export const settings = {
   }),
   publicUrl: setting<string | null>({
     variable: 'DESKWIRE_PUBLIC_URL',
-    default: null,
     defaultShown: 'none: what requests are sent to',
     help: 'the URL by which clients reach the service, for console links; with https, answers have Strict-Transport-Security',
     accepts:
@@ -354,23 +338,20 @@ export const settings = {
   trustedProxies: setting<Networks>({
     variable: 'DESKWIRE_TRUSTED_PROXIES',
     default: '',
-    defaultShown: 'none',
     help: "proxies whose X-Forwarded-For, -Proto and -Host are believed: the client's address, for limits, and the URL that it called",
     accepts: 'a comma-separated list of CIDRs, for example 10.0.0.0/8',
-    parse: (text) => (text === '' ? noNetworks : parseNetworks(text)),
+    parse: parseNetworks,
   }),
   webhookAddresses: setting<Networks>({
     variable: 'DESKWIRE_WEBHOOK_ADDRESSES',
     default: '',
-    defaultShown: 'none',
     help: 'addresses that deliveries come from, shown to receivers at /.well-known/webhook-addresses.json',
     accepts: 'a comma-separated list of addresses and CIDRs, for example 203.0.113.7,2001:db8::/64',
-    parse: (text) => (text === '' ? noNetworks : parseNetworks(text)),
+    parse: parseNetworks,
   }),
   corsOrigins: setting<readonly string[]>({
     variable: 'DESKWIRE_CORS_ORIGINS',
     default: '',
-    defaultShown: 'none',
     help: 'origins whose pages may call the API from a browser',
     accepts: 'a comma-separated list of origins without path or usual port, for example https://app.example',
     parse: parseOrigins,
@@ -378,7 +359,6 @@ export const settings = {
   consoleFrameAncestors: setting<readonly string[]>({
     variable: 'DESKWIRE_CONSOLE_FRAME_ANCESTORS',
     default: '',
-    defaultShown: 'none',
     help: 'origins whose pages may show the console in a frame',
     accepts: 'a comma-separated list of origins without path or usual port, for example https://app.example',
     parse: parseFrameAncestors,
@@ -398,7 +378,6 @@ export const settings = {
   }),
   summarizerUrl: setting<string | null>({
     variable: 'DESKWIRE_SUMMARIZER_URL',
-    default: null,
     defaultShown: 'none: sentences are picked, and nothing leaves the machine',
     help: 'an OpenAI-compatible chat endpoint that writes summaries; needs DESKWIRE_SUMMARIZER_MODEL',
     accepts:
@@ -407,16 +386,12 @@ export const settings = {
   }),
   summarizerModel: setting<string | null>({
     variable: 'DESKWIRE_SUMMARIZER_MODEL',
-    default: null,
-    defaultShown: 'none',
     help: 'the model to request from the endpoint',
     accepts: 'the name of a model',
     parse: (text) => (/^\S{1,255}$/.test(text) ? text : undefined),
   }),
   summarizerKey: setting<string | null>({
     variable: 'DESKWIRE_SUMMARIZER_KEY',
-    default: null,
-    defaultShown: 'none',
     help: 'sent to the endpoint as a bearer token',
     accepts: 'visible ASCII characters',
     parse: (text) => (/^[\x21-\x7e]+$/.test(text) ? text : undefined),
@@ -481,7 +456,7 @@ export function readConfig(
     const flag = flagOf(entry.variable)
     const fromFlag = given[flag]
     const text = typeof fromFlag === 'string' ? fromFlag : environment[entry.variable] || entry.default
-    if (text === null) {
+    if (text === undefined) {
       config[name] = null
       continue
     }
@@ -514,12 +489,17 @@ export function unknownVariables(
     .map((variable) => ({ variable, closest: closest(variable, known) }))
 }
 
+/** The default of a setting, for people. */
+export function shownDefault({ default: value, defaultShown }: Setting<unknown>): string {
+  return defaultShown ?? (value || 'none')
+}
+
 /** One line per setting: flag, variable, default, meaning. */
 export function settingsHelp(): string {
   return Object.values<Setting<unknown>>(settings)
-    .map(({ variable, default: value, defaultShown, help }) => {
-      const flag = `--${flagOf(variable)}`.padEnd(21)
-      return `  ${flag} ${variable.padEnd(28)} ${help} (${defaultShown ?? value})`
+    .map((entry) => {
+      const flag = `--${flagOf(entry.variable)}`.padEnd(21)
+      return `  ${flag} ${entry.variable.padEnd(28)} ${entry.help} (${shownDefault(entry)})`
     })
     .join('\n')
 }

@@ -117,23 +117,16 @@ export async function migrateDatabase({ name, sessions }: OpenDatabase): Promise
   }
 }
 
-/** Rows of all kinds in the database: new organizations go to the one with the fewest. */
-async function rowsIn({ pool }: OpenDatabase): Promise<number> {
-  const { rows } = await pool.query<{ rows: number }>(
-    'select coalesce(sum(c.live_count), 0)::float8 as rows from kind_counters c',
-  )
-  return rows[0]?.rows ?? 0
-}
-
 /** The available database with the fewest rows; among equals, with the fewest organizations. */
 export async function leastFull(databases: readonly OpenDatabase[]): Promise<OpenDatabase> {
   const measured = await Promise.allSettled(
     databases.map(async (database) => {
       await migrateDatabase(database)
-      const { rows } = await database.pool.query<{ count: number }>(
-        'select count(*)::int as count from organizations o where o.away is null',
+      const { rows } = await database.pool.query<{ rows: number; organizations: number }>(
+        `select (select coalesce(sum(c.live_count), 0)::float8 from kind_counters c) as rows,
+           (select count(*)::int from organizations o where o.away is null) as organizations`,
       )
-      return { database, rows: await rowsIn(database), organizations: rows[0]?.count ?? 0 }
+      return { rows: 0, organizations: 0, ...rows[0], database }
     }),
   )
   const [best] = measured

@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { type Config, flagOf, readConfig, settings, settingsHelp, unknownVariables } from '../src/config.ts'
+import {
+  type Config,
+  flagOf,
+  readConfig,
+  settings,
+  settingsHelp,
+  shownDefault,
+  unknownVariables,
+} from '../src/config.ts'
 import { noNetworks, parseNetworks } from '../src/kernel/networks.ts'
 
 const encryptionKey = Buffer.alloc(32, 9)
@@ -262,9 +270,7 @@ describe.each(all)('the setting %s', (name, example) => {
     const lines = settingsHelp().split('\n')
     const line = lines.find((text) => text.trim().startsWith(`${flag} `))
     expect(line).toContain(variable)
-    expect(line).toContain(
-      settings[name].default ?? ('defaultShown' in settings[name] ? settings[name].defaultShown : ''),
-    )
+    expect(line).toContain(`(${shownDefault(settings[name])})`)
   })
 })
 
