@@ -32,7 +32,7 @@ import { bindRoutes, registerRoutes, registerSharded, type ShardRouter } from '.
 import { createServer } from './http/server.ts'
 import { refuseOtherMethods } from './http/unknown-address.ts'
 import type { StorageLimits } from './journal/change.ts'
-import { notServedStateOf, OrganizationNotServed } from './journal/not-served.ts'
+import { isNotServed, OrganizationNotServed } from './journal/not-served.ts'
 import type { NotifyWorker } from './journal/notifier.ts'
 import type { WaitingReaders } from './journal/waiting-readers.ts'
 import { isWithin, type Networks, noNetworks } from './kernel/networks.ts'
@@ -329,7 +329,7 @@ function authenticatorOf(
 function onlyHere(lookUp: DatabaseServices['lookUp']): LookUp {
   return async (token) => {
     const found = await lookUp(token)
-    if (found.outcome === 'elsewhere') throw new OrganizationNotServed('moved')
+    if (found.outcome === 'elsewhere') throw new OrganizationNotServed()
     return found
   }
 }
@@ -342,10 +342,9 @@ function shardRouterOf(shards: DatabaseRouter): ShardRouter {
   return {
     shardOf: shards.shardOf,
     async follow(caller, error, tried) {
-      const state = notServedStateOf(error)
-      if (state === null || tried > followedAtMost) return null
-      if (state === 'fenced' || tried > 1) await delay(followedApart)
-      return state === 'fenced' ? caller : shards.follow(caller)
+      if (!isNotServed(error) || tried > followedAtMost) return null
+      if (tried > 1) await delay(followedApart)
+      return shards.follow(caller)
     },
   }
 }

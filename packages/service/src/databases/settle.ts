@@ -39,7 +39,7 @@ export async function settleDirectory(directory: NamedPool, shard: NamedPool): P
   for (;;) {
     const { rows } = await shard.pool.query<Served>(
       `select o.organization_id, o.moves from organizations o
-         where o.organization_id > $1 and (o.away is null or o.away = 'fenced') order by o.organization_id limit $2`,
+         where o.organization_id > $1 and o.away is null order by o.organization_id limit $2`,
       [after, piece],
     )
     const last = rows.at(-1)

@@ -4,7 +4,7 @@ import { LimitExceeded } from '../admission/fair-queue.ts'
 import { DatabaseUnavailable } from '../databases/router.ts'
 import { effectOf } from '../db/failure.ts'
 import { clockAheadCode } from '../journal/commit-protocol.ts'
-import { notServedStateOf } from '../journal/not-served.ts'
+import { isNotServed } from '../journal/not-served.ts'
 import { NewerVersion } from '../journal/rows.ts'
 import { sealedOtherwiseCode } from '../journal/sql-fragments.ts'
 import { type Problem, problem, quoted } from '../kernel/errors.ts'
@@ -69,7 +69,7 @@ function databaseProblem(error: Error & { code?: string }, method: string): Prob
   if (error.code === clockAheadCode) return clockAhead
   if (error.code === sealedOtherwiseCode) return anotherKey
   if (error instanceof DatabaseUnavailable) return shardUnavailable
-  if (notServedStateOf(error) !== null) return beingMoved
+  if (isNotServed(error)) return beingMoved
   const effect = effectOf(error)
   if (effect === 'unavailable') return databaseUnavailable
   if (effect === 'none') return nothingDone

@@ -427,7 +427,7 @@ class RouteCall implements Call {
     if (this.#authenticator === null || caller === null || now - this.#checkedAt < goodFor) return null
     const found = await recheckCaller(this.#authenticator, this.request, this.#route.access)
     if (!found.ok) return found.error
-    if (found.value.shard !== caller.shard) throw new OrganizationNotServed('moved')
+    if (found.value.shard !== caller.shard) throw new OrganizationNotServed()
     this.request.caller = found.value
     this.#checkedAt = now
     return null

@@ -4,9 +4,6 @@ import { OrganizationGone } from '../db/call-function.ts'
 /** PostgreSQL's error code of the refusal. */
 export const notServedCode = 'DW003'
 
-/** `fenced`: no database serves it for a moment; try again. Otherwise the directory knows the one that does. */
-type NotServed = 'arriving' | 'fenced' | 'moved'
-
 /**
  * SQL: organizations that this database does not serve; searches for work leave them out. An array is read once a
  * statement.
@@ -14,21 +11,17 @@ type NotServed = 'arriving' | 'fenced' | 'moved'
 export const notServedOrganizations =
   'array(select o.organization_id from organizations o where o.away is not null)'
 
+/** The directory knows the database that serves the organization. */
 export class OrganizationNotServed extends Error {
-  readonly state: NotServed
-
-  constructor(state: NotServed) {
-    super(`the organization is ${state}`)
-    this.state = state
+  constructor() {
+    super('the organization has moved to another database')
   }
 }
 
-export function notServedStateOf(error: unknown): NotServed | null {
+export function isNotServed(error: unknown): boolean {
   // One whose rows were dropped after a move has moved. One that was deleted is not found by its token next time.
-  if (error instanceof OrganizationGone) return 'moved'
-  if (error instanceof OrganizationNotServed) return error.state
-  const { code, detail } = (error ?? {}) as { readonly code?: unknown; readonly detail?: unknown }
-  return code === notServedCode ? (detail as NotServed) : null
+  if (error instanceof OrganizationGone || error instanceof OrganizationNotServed) return true
+  return ((error ?? {}) as { readonly code?: unknown }).code === notServedCode
 }
 
 /** A refusal, for a function. `state`: an expression of the organization's column `away`. */

@@ -99,7 +99,7 @@ export function createWaitingReaders(readClocks: ReadClocks, atMost: number = wa
       },
       async next() {
         if (!waiter.isDue && !waiter.isOver) await sleep(waiter)
-        if (waiter.hasMoved && !ended) throw new OrganizationNotServed('moved')
+        if (waiter.hasMoved && !ended) throw new OrganizationNotServed()
         const { isDue } = waiter
         waiter.isDue = false
         return isDue && !waiter.isOver

@@ -114,8 +114,7 @@ export async function deleteStoredResponses(pool: Pool, clock: Clock): Promise<n
   const before = formatTimestamp(clock.now() - storedForMilliseconds)
   const { rows } = await pool.query<{ organization_id: string }>(
     `select k.organization_id from idempotency_keys k where k.created_at <= $1
-       and k.organization_id <> all(array(select a.organization_id from organization_arrivals a
-         union all select o.organization_id from organizations o where o.away = 'fenced')) limit ${step}`,
+       and k.organization_id <> all(array(select a.organization_id from organization_arrivals a)) limit ${step}`,
     [before],
   )
   for (const organizationId of new Set(rows.map((row) => row.organization_id))) {

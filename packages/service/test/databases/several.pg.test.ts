@@ -330,29 +330,6 @@ describe('an organization whose database is said to be another', () => {
     expect((await later.get(`/v1/customers/${id}`)).status).toBe(200)
   })
 
-  test('while it is fenced, reads go on and writes wait', async () => {
-    const api = await several.newOrganization(1, addresses[0])
-    const { pool } = several.databases[1]!
-    await makeCustomer(api)
-    const fence = (away: string | null) =>
-      Promise.all(
-        ['organizations', 'organization_clocks'].map((table) =>
-          pool.query(`update ${table} set away = $2 where organization_id = $1`, [api.organizationId, away]),
-        ),
-      )
-    await fence('fenced')
-    let answered = false
-    const writing = api.post('/v1/customers', { name: 'waits' }).finally(() => {
-      answered = true
-    })
-    expect((await api.get('/v1/customers')).json.pagination.total).toBe(1)
-    const neighbour = await makeCustomer(apis[1] as Api)
-    expect(neighbour.id).toBeDefined()
-    expect(answered).toBe(false)
-    await fence(null)
-    expect((await writing).status).toBe(201)
-  })
-
   test('a database that the process was not given is 503, and says when to come again', async () => {
     const api = await several.newOrganization(1, addresses[0])
     await several.directory.cutOver(api.organizationId, { from: 'two', to: 'nine', moves: 1 })

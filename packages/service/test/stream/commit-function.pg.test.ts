@@ -10,7 +10,7 @@ import { deliverEvents } from '../../src/delivery/new-deliveries.ts'
 import { kinds } from '../../src/desk/index.ts'
 import { contentTerm, digestTerm } from '../../src/journal/body.ts'
 import { commitFunction } from '../../src/journal/commit-function.ts'
-import { notServedStateOf } from '../../src/journal/not-served.ts'
+import { isNotServed } from '../../src/journal/not-served.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { refused } from '../../src/kernel/outcome.ts'
 import { schemaOf } from '../../src/schema.ts'
@@ -97,7 +97,7 @@ test('an organization that is gone fails by itself', async () => {
     status: 'rejected',
     reason: { message: `there is no organization ${unknown} any more` },
   })
-  expect(notServedStateOf((lost as PromiseRejectedResult).reason)).toBe('moved')
+  expect(isNotServed((lost as PromiseRejectedResult).reason)).toBe(true)
   expect(kept).toMatchObject({ status: 'fulfilled', value: { outcome: 'done' } })
 })
 
