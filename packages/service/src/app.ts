@@ -1,6 +1,6 @@
 /** The composition root of the API. `database-services.ts` builds what belongs to one database. */
 import { setTimeout as delay } from 'node:timers/promises'
-import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import type { Pool } from 'pg'
 import type { Registry } from 'prom-client'
 import {
@@ -20,7 +20,6 @@ import {
 } from './database-services.ts'
 import { createDirectory } from './databases/directory.ts'
 import { createDatabaseRouter, type DatabaseRouter } from './databases/router.ts'
-import type { DeliverySettings } from './delivery/model.ts'
 import { createResolver } from './delivery/target/resolver.ts'
 import { kinds as deskKinds } from './desk/index.ts'
 import { addressesApi } from './http/addresses-route.ts'
@@ -31,7 +30,6 @@ import type { Offload } from './http/offload.ts'
 import { bindRoutes, registerRoutes, registerSharded, type ShardRouter } from './http/route.ts'
 import { createServer } from './http/server.ts'
 import { refuseOtherMethods } from './http/unknown-address.ts'
-import type { StorageLimits } from './journal/change.ts'
 import { isNotServed, OrganizationNotServed } from './journal/not-served.ts'
 import type { NotifyWorker } from './journal/notifier.ts'
 import type { WaitingReaders } from './journal/waiting-readers.ts'
@@ -70,18 +68,15 @@ export interface App {
   readonly pending: () => number
 }
 
-export interface AppOptions {
+export interface AppOptions
+  extends Pick<SharedOptions, 'log' | 'settings' | 'searchTimeout' | 'storage' | 'maxClockSkew'> {
   readonly pool: Pool
   readonly clock: Clock
   /** With several databases, the name of this one, which has the directory. */
   readonly name?: string
   readonly others?: readonly DatabaseHandle[]
-  readonly log: FastifyBaseLogger
-  readonly settings: DeliverySettings
   /** Per key in this process; null: no limit. */
   readonly rateLimit: RateLimit | null
-  readonly searchTimeout: number
-  readonly storage?: StorageLimits
   readonly kinds?: readonly Kind[]
   /** Metrics of other processes to include in `/metrics`. */
   readonly otherMetrics?: () => Promise<readonly MetricsSnapshot[]>
@@ -101,8 +96,6 @@ export interface AppOptions {
   readonly degraded?: () => string | null
   /** Notifies the worker of this process of due queues. Default: the database notifies workers. */
   readonly notifyWorker?: NotifyWorker | null
-  /** Milliseconds that the clock may be ahead of the database's. Default: no limit, as tests move the clock. */
-  readonly maxClockSkew?: number
   /** Runs large requests in the offload thread. Default: they run here. */
   readonly offload?: Offload
   readonly offloadWaiting?: () => number

@@ -1,12 +1,9 @@
-import type { Pool } from 'pg'
 import type { Logger } from 'pino'
-import type { RateLimit } from '../admission/rate-limit.ts'
 import { type App, type AppOptions, createApp } from '../app.ts'
 import { directoryChannel } from '../databases/directory.ts'
 import { type FollowingClock, followDatabaseClock } from '../db/clock.ts'
 import { listen as listenTo } from '../db/listen.ts'
 import type { DatabaseAddress } from '../db/pool.ts'
-import type { DeliverySettings } from '../delivery/model.ts'
 import { maxClockSkew } from '../journal/commit-protocol.ts'
 import type { NotifyWorker } from '../journal/notifier.ts'
 import { atMost } from '../kernel/periodic.ts'
@@ -22,36 +19,15 @@ const stopMilliseconds = 13_000
 
 export async function startApi(
   where: Where,
-  options: {
-    readonly pool: Pool
+  options: Omit<AppOptions, 'clock' | 'others' | 'offload' | 'offloadWaiting' | 'maxClockSkew' | 'role'> & {
     /** For the connection that listens for commits. */
     readonly address: DatabaseAddress
-    /** Its name among several, and the other databases, each with the function that notifies its worker in this process. */
-    readonly name?: string
+    /** The other databases, each with the function that notifies its worker in this process. */
     readonly others?: readonly (ServedDatabase & { readonly notifyWorker: NotifyWorker | null })[]
     readonly log: Logger
-    readonly settings: DeliverySettings
-    readonly rateLimit: RateLimit | null
-    readonly searchTimeout: number
-    readonly otherMetrics: NonNullable<AppOptions['otherMetrics']>
     /** Default: the database's clock. Torture tests pass wrong ones. */
     readonly clock?: FollowingClock
-  } & Pick<
-    AppOptions,
-    | 'notifyWorker'
-    | 'storage'
-    | 'publicUrl'
-    | 'trustedProxies'
-    | 'webhookAddresses'
-    | 'corsOrigins'
-    | 'consoleFrameAncestors'
-    | 'metricsElsewhere'
-    | 'mcp'
-    | 'mcpIssuer'
-    | 'admin'
-    | 'degraded'
-    | 'telemetry'
-  >,
+  },
 ): Promise<Running & { readonly address: string; readonly metrics: App['metrics'] }> {
   const clock = options.clock ?? followDatabaseClock(options.pool)
   await clock.ready
@@ -67,7 +43,8 @@ export async function startApi(
     ...options,
     others: await Promise.all(followed.map(whenItsTimeIsKnown)),
     ...(offloadThread && { offload: offloadThread.offload, offloadWaiting: offloadThread.waiting }),
-    otherMetrics: async () => (await Promise.all([otherMetrics(), offloadThread?.metrics() ?? []])).flat(),
+    otherMetrics: async () =>
+      (await Promise.all([otherMetrics?.() ?? [], offloadThread?.metrics() ?? []])).flat(),
     clock,
     maxClockSkew,
   })

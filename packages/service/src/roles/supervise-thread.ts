@@ -7,8 +7,15 @@ import type { Logger } from 'pino'
 import type { DatabaseAddress } from '../db/pool.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { periodic } from '../kernel/periodic.ts'
+import type { SummarySettings } from '../summarizer/summarizer.ts'
 import type { Running } from './running.ts'
-import type { SummarizerOrders } from './summarizer.ts'
+
+interface SummarizerOrders {
+  readonly summaries: SummarySettings
+  readonly maxAttempts: number
+  /** The owner of its leases: the id of its worker. */
+  readonly workerId: string
+}
 
 export interface ThreadOrders extends SummarizerOrders {
   readonly addresses: readonly DatabaseAddress[]

@@ -36,40 +36,37 @@ export interface AttemptServices {
   readonly log: Log
 }
 
-interface Attempted {
-  /** Milliseconds in which no summary may be requested, as the endpoint asked. */
-  readonly pause: number
-}
-
 interface Written {
   readonly outcome: 'written'
   readonly summary: string
   readonly unchanged: ReferringExpectation
 }
 
-const noPause: Attempted = { pause: 0 }
 const movedOn = problem('invalid_transition', 'The conversation no longer waits for this summary.')
 
-/** Completes the job, or releases it when `stop` aborts. Rejects when the database fails; the job is found again after its lease. */
+/**
+ * Completes the job, or releases it when `stop` aborts. Returns the milliseconds in which no summary may be requested, as the endpoint asked.
+ * Rejects when the database fails; the job is found again after its lease.
+ */
 export async function attemptSummary(
   services: AttemptServices,
   job: ClaimedJob,
   stop: AbortSignal,
-): Promise<Attempted> {
+): Promise<number> {
   const { jobs, rows, clock } = services
   const row = await rows.read(job.organizationId, job.conversationId)
   if (row === null || !stillWaits(row, job)) {
     await jobs.drop(job)
-    return noPause
+    return 0
   }
   if (job.gaveUp) {
     await jobs.postpone(job, clock.now() + checkAgainAfter, true)
-    return noPause
+    return 0
   }
   const result = await summaryOf(services, job, row, stop)
   if (result === null) {
     await jobs.release(job, clock.now())
-    return noPause
+    return 0
   }
   if (result.outcome === 'failed') return fail(services, job, result.reason, result.retryAfter)
   return write(services, job, result)
@@ -110,7 +107,7 @@ async function write(
   services: AttemptServices,
   job: ClaimedJob,
   { summary, unchanged }: Written,
-): Promise<Attempted> {
+): Promise<number> {
   const { jobs, changes } = services
   const result = await changes.act(
     job.organizationId,
@@ -127,7 +124,7 @@ async function write(
     return fail(services, job, result.error.code, null)
   }
   await jobs.drop(job)
-  return noPause
+  return 0
 }
 
 async function fail(
@@ -135,7 +132,7 @@ async function fail(
   job: ClaimedJob,
   reason: string,
   retryAfter: number | null,
-): Promise<Attempted> {
+): Promise<number> {
   const { organizationId, conversationId, attempts } = job
   const delay = nextAttempt(attempts, retryAfter)
   const about = { organizationId, conversationId, attempts, reason }
@@ -149,5 +146,5 @@ async function fail(
     await jobs.postpone(job, clock.now() + delay, false)
     log.info({ ...about, again: delay }, 'a summary could not be written; it will be tried again')
   }
-  return { pause: retryAfter ?? 0 }
+  return retryAfter ?? 0
 }

@@ -64,7 +64,7 @@ export function createSummaryEngine(options: SummaryEngineOptions): SummaryEngin
     busyPause: 0,
     findDue: claimNext,
     async run(job) {
-      const { pause } = await attemptSummary(options, job, cut.signal)
+      const pause = await attemptSummary(options, job, cut.signal)
       pausedUntil = Math.max(pausedUntil, clock.now() + pause)
       return 'done'
     },
