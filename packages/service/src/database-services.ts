@@ -3,9 +3,12 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
 import type { Registry } from 'prom-client'
 import { createLookUp, createUseRecorder, type TokenLookup, type UseRecorder } from './auth/authenticator.ts'
-import { keyRoutes } from './auth/keys/bound-routes.ts'
-import type { BeginSession } from './auth/keys/key-sessions.ts'
+import { consoleLinkApi } from './auth/keys/console-link-routes.ts'
+import { createConsoleLinks } from './auth/keys/console-links.ts'
+import { type BeginSession, createKeySessions } from './auth/keys/key-sessions.ts'
+import { createKeys } from './auth/keys/keys.ts'
 import { forgetRevoked, revokedKept } from './auth/keys/revoked.ts'
+import { keyApi } from './auth/keys/routes.ts'
 import { scopeNames } from './auth/scopes.ts'
 import type { Directory } from './databases/directory.ts'
 import { createDirectorySweep } from './databases/settle.ts'
@@ -66,7 +69,7 @@ export interface SharedOptions {
   readonly searchTimeout: number
   readonly storage?: StorageLimits
   readonly kinds: readonly Kind[]
-  /** Milliseconds that a clock may be ahead of its database's. Default: no limit. */
+  /** Milliseconds that a clock may be ahead of its database's. Default: no limit, as tests move the clock. */
   readonly maxClockSkew?: number
   /** The offload thread shares no connections between organizations, and runs no maintenance. */
   readonly role: 'api' | 'offload'
@@ -157,12 +160,11 @@ export function createDatabaseServices(
     erasePayloads: (organizationId) => erasePayloads(pool, clock, organizationId),
   })
   const services = { database, clock, callUnderClock, vault, wake: notifier.deliveries, kinds }
-  const { routes: keyParts, beginSession } = keyRoutes({
-    ...services,
-    scopes: scopeNames(kinds),
-    seal: (answer, organizationId, id) => vault.seal(answer, { organizationId, webhookId: id }),
-    directory,
-  })
+  const scopes = scopeNames(kinds)
+  const seal = (answer: string, organizationId: string, id: string) =>
+    vault.seal(answer, { organizationId, webhookId: id })
+  const keys = createKeys({ ...services, scopes, seal, directory })
+  const links = createConsoleLinks({ ...services, scopes, seal, directory })
   const webhooks = webhookRoutes({ ...services, settings, resolver: options.resolver, readers: desk.readers })
   const { subscriptions } = webhooks
   const sweep =
@@ -173,7 +175,8 @@ export function createDatabaseServices(
       ...desk.parts,
       bindRoutes(() => inboxApi.routes, { database, clock, timeout: options.searchTimeout }),
       ...webhooks.parts,
-      ...keyParts,
+      bindRoutes(() => keyApi(scopes).routes, { keys, database, clock }),
+      bindRoutes(() => consoleLinkApi(scopes).routes, { links }),
       bindRoutes(() => organizationApi.routes, createOrganizations(database, clock)),
     ],
     idempotency: createIdempotencyStore(
@@ -196,7 +199,7 @@ export function createDatabaseServices(
     }),
     subscriptions,
     lookUp: createLookUp(pool, clock),
-    beginSession,
+    beginSession: createKeySessions({ keys, links, clock, scopes }),
     uses: createUseRecorder({
       pool,
       clock,

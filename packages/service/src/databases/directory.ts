@@ -8,7 +8,6 @@
  */
 import type { Pool } from 'pg'
 import { rolledBack } from '../db/failure.ts'
-import type { Queryable } from '../db/pool.ts'
 import { arrayParameter, hiddenArray, type PreparedStatement, queryText } from '../db/text-query.ts'
 import { coalesce } from '../kernel/coalesce.ts'
 
@@ -32,27 +31,6 @@ export interface Owner extends Placement {
   readonly organizationId: string
 }
 
-export interface Directory {
-  /** The owner of the token with this hash (as hex); null for an unknown one. Concurrent look-ups share a query. */
-  ownerOf(tokenHash: string): Promise<Owner | null>
-  /** The database of the organization; null when there is no such organization. */
-  databaseOf(organizationId: string): Promise<Placement | null>
-  /** The organization is about to be created in this database. */
-  place(organizationId: string, database: string): Promise<void>
-  /** Tokens with these hashes are about to be created, of an organization that is not in the first database. */
-  note(organizationId: string, tokenHashes: readonly Buffer[]): Promise<void>
-  /** A token is about to replace a known one of the same organization. False when that one is unknown. */
-  noteBeside(knownHash: Buffer, tokenHash: Buffer): Promise<boolean>
-  /** Tokens with these hashes were noted, and are not valid. */
-  forgetTokens(tokenHashes: readonly Buffer[]): Promise<void>
-  /**
-   * The organization is in `to` from now on, and every process is notified. False, without an effect, unless it was in `from` and has moved
-   * one time less than `moves`. Call it after all hashes of its tokens are noted.
-   */
-  cutOver(organizationId: string, move: { from: string; to: string; moves: number }): Promise<boolean>
-  forget(organizationId: string): Promise<void>
-}
-
 const statement: PreparedStatement = {
   name: 'find_token_owners',
   text: `select encode(t.token_hash, 'hex'), t.organization_id, coalesce(h.database_name, $2), coalesce(h.moves, 0)
@@ -68,8 +46,10 @@ const statement: PreparedStatement = {
              or exists (select 1 from organizations o where o.organization_id = t.organization_id and ${isServedHere})`,
 }
 
+export type Directory = ReturnType<typeof createDirectory>
+
 /** The directory in this database, the first, with this name. */
-export function createDirectory(pool: Pool, name: string): Directory {
+export function createDirectory(pool: Pool, name: string) {
   const find = coalesce(async (hashes: readonly string[]): Promise<(Owner | null)[]> => {
     const bytes = [...new Set(hashes)].map((hash) => `\\x${hash}`)
     const rows = await queryText(pool, statement, [arrayParameter(bytes), name])
@@ -83,9 +63,11 @@ export function createDirectory(pool: Pool, name: string): Directory {
   })
 
   return {
+    /** The owner of the token with this hash (as hex); null for an unknown one. Concurrent look-ups share a query. */
     ownerOf: find,
 
-    async databaseOf(organizationId) {
+    /** The database of the organization; null when there is no such organization. */
+    async databaseOf(organizationId: string): Promise<Placement | null> {
       const { rows } = await pool.query<Placement>(
         `select coalesce(h.database_name, $2) as database, coalesce(h.moves, o.moves) as moves
            from (select $1::uuid as organization_id) a
@@ -97,16 +79,25 @@ export function createDirectory(pool: Pool, name: string): Directory {
       return rows[0] ?? null
     },
 
-    async place(organizationId, database) {
+    /** The organization is about to be created in this database. */
+    async place(organizationId: string, database: string): Promise<void> {
       await pool.query(
         'insert into directory_organizations (organization_id, database_name) values ($1, $2)',
         [organizationId, database],
       )
     },
 
-    note: (organizationId, tokenHashes) => noteTokens(pool, organizationId, tokenHashes),
+    /** Tokens with these hashes are about to be created, of an organization that is not in the first database. */
+    async note(organizationId: string, tokenHashes: readonly Buffer[]): Promise<void> {
+      await pool.query(
+        `insert into directory_tokens (token_hash, organization_id) select t.hash, $1 from unnest($2::bytea[]) as t(hash)
+           on conflict (token_hash) do nothing`,
+        [organizationId, tokenHashes],
+      )
+    },
 
-    async noteBeside(knownHash, tokenHash) {
+    /** A token is about to replace a known one of the same organization. False when that one is unknown. */
+    async noteBeside(knownHash: Buffer, tokenHash: Buffer): Promise<boolean> {
       const { rowCount } = await pool.query(
         `insert into directory_tokens (token_hash, organization_id)
            select $2, d.organization_id from directory_tokens d where d.token_hash = $1`,
@@ -115,11 +106,19 @@ export function createDirectory(pool: Pool, name: string): Directory {
       return rowCount === 1
     },
 
-    async forgetTokens(tokenHashes) {
+    /** Tokens with these hashes were noted, and are not valid. */
+    async forgetTokens(tokenHashes: readonly Buffer[]): Promise<void> {
       await pool.query('delete from directory_tokens t where t.token_hash = any($1)', [tokenHashes])
     },
 
-    async cutOver(organizationId, { from, to, moves }) {
+    /**
+     * The organization is in `to` from now on, and every process is notified. False, without an effect, unless it was in `from` and has
+     * moved one time less than `moves`. Call it after all hashes of its tokens are noted.
+     */
+    async cutOver(
+      organizationId: string,
+      { from, to, moves }: { from: string; to: string; moves: number },
+    ): Promise<boolean> {
       // An organization without a row is in the first database, and has not moved.
       const { rows } = await pool.query(
         `with moved as (
@@ -135,7 +134,7 @@ export function createDirectory(pool: Pool, name: string): Directory {
       return rows.length === 1
     },
 
-    async forget(organizationId) {
+    async forget(organizationId: string): Promise<void> {
       await pool.query('delete from directory_tokens where organization_id = $1', [organizationId])
       await pool.query('delete from directory_organizations where organization_id = $1', [organizationId])
     },
@@ -158,16 +157,4 @@ export async function announced<A extends string>(
   })
   if (made !== 'done') await forget()
   return made
-}
-
-async function noteTokens(
-  db: Queryable,
-  organizationId: string,
-  tokenHashes: readonly Buffer[],
-): Promise<void> {
-  await db.query(
-    `insert into directory_tokens (token_hash, organization_id) select t.hash, $1 from unnest($2::bytea[]) as t(hash)
-       on conflict (token_hash) do nothing`,
-    [organizationId, tokenHashes],
-  )
 }

@@ -4,7 +4,7 @@
  * again while the request waits (decision 65).
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Caller, LookUp, TokenLookup } from '../auth/authenticator.ts'
+import type { Caller, Lookup, TokenLookup } from '../auth/authenticator.ts'
 import { hashToken } from '../auth/token.ts'
 import { LruMap } from '../kernel/lru-map.ts'
 import type { Clock } from '../kernel/timestamps.ts'
@@ -22,17 +22,6 @@ interface RoutedDatabase {
 /** The shard of the organization cannot be used. Nothing was sent to it. */
 export class DatabaseUnavailable extends Error {}
 
-export interface DatabaseRouter {
-  /** The owner of a token, with the index of the shard. @throws DatabaseUnavailable */
-  readonly lookUp: LookUp
-  /** The index of the token's shard; null for an unknown token. @throws DatabaseUnavailable */
-  shardOf(token: string): Promise<number | null>
-  /** The caller with its current shard, as the earlier one does not serve the organization. @throws DatabaseUnavailable */
-  follow(caller: Caller): Promise<Caller>
-  /** Drops what is cached of the organization; null: of all. */
-  forget(organizationId: string | null): void
-}
-
 const cachedAtMost = 100_000
 /** Milliseconds for which answers are cached. */
 const goodFor = 60_000
@@ -46,12 +35,14 @@ interface Known extends Pick<Owner, 'database' | 'moves'> {
   readonly readAt: number
 }
 
+export type DatabaseRouter = ReturnType<typeof createDatabaseRouter>
+
 export function createDatabaseRouter(options: {
   readonly directory: Pick<Directory, 'ownerOf' | 'databaseOf'>
   /** In their order, the directory's first. */
   readonly shards: readonly [RoutedDatabase, ...RoutedDatabase[]]
   readonly clock: Clock
-}): DatabaseRouter {
+}) {
   const { directory, shards, clock } = options
   const [first] = shards
   const indexes = new Map(shards.map(({ name }, index) => [name, index]))
@@ -115,7 +106,8 @@ export function createDatabaseRouter(options: {
   }
 
   return {
-    async lookUp(token) {
+    /** The owner of a token, with the index of the shard. @throws DatabaseUnavailable */
+    async lookUp(token: string): Promise<Lookup> {
       const hash = hashToken(token)
       for (let n = 0; ; n++) {
         const isNews = !placements.has(organizations.get(hash) ?? '')
@@ -140,12 +132,14 @@ export function createDatabaseRouter(options: {
       }
     },
 
-    async shardOf(token) {
+    /** The index of the token's shard; null for an unknown token. @throws DatabaseUnavailable */
+    async shardOf(token: string): Promise<number | null> {
       const owner = await ownerOf(hashToken(token))
       return owner === null ? null : usable(owner.database).index
     },
 
-    async follow(caller) {
+    /** The caller with its current shard, as the earlier one does not serve the organization. @throws DatabaseUnavailable */
+    async follow(caller: Caller): Promise<Caller> {
       const { organizationId } = caller
       const placement = await answered(usable(first.name).shard, directory.databaseOf(organizationId))
       if (placement === null) throw new DatabaseUnavailable('no database has the organization')
@@ -154,7 +148,8 @@ export function createDatabaseRouter(options: {
       return { ...caller, shard: usable(placement.database).index }
     },
 
-    forget(organizationId) {
+    /** Drops what is cached of the organization; null: of all. */
+    forget(organizationId: string | null): void {
       if (organizationId !== null) placements.delete(organizationId)
       // They stay usable when the directory does not answer.
       else for (const [id, known] of [...placements]) placements.set(id, { ...known, readAt: 0 })

@@ -143,17 +143,6 @@ export async function servedKinds(db: Queryable, organizationId: string): Promis
   )
 }
 
-export function differing(
-  source: Readonly<Record<string, unknown>>,
-  target: Readonly<Record<string, unknown>>,
-): string | null {
-  for (const name of new Set([...Object.keys(source), ...Object.keys(target)])) {
-    const [here, there] = [JSON.stringify(source[name]), JSON.stringify(target[name])]
-    if (here !== there) return `${name}: ${here} became ${there}`
-  }
-  return null
-}
-
 /** Conditions on rows that both must have: maintenance drops weeks of the log, and deletes stored responses after a day. */
 export function unexpiredRows(
   now: number,

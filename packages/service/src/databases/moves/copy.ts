@@ -9,7 +9,7 @@ import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
 import { sessionSettings } from '../../backup/backup.ts'
 import { allowStatements } from '../../db/pool.ts'
 import { type Tx, transaction } from '../../db/transaction.ts'
-import { addKinds, differing, type KindSums, measureAll, measureChanged, servedKinds } from './compare.ts'
+import { addKinds, type KindSums, measureAll, measureChanged, servedKinds } from './compare.ts'
 import { MoveError, type Names } from './requirements.ts'
 import { changedRows, keysIn, type MovingTable, sameKey } from './tables.ts'
 
@@ -237,11 +237,13 @@ function requireSame(
   here: Readonly<Record<string, unknown>>,
   there: Readonly<Record<string, unknown>>,
 ): void {
-  const difference = differing(here, there)
-  if (difference !== null)
-    throw new MoveError(
-      `the copy is not what the source is (${difference}): nothing was turned; take it back with --abort, move again, and report this`,
-    )
+  for (const name of new Set([...Object.keys(here), ...Object.keys(there)])) {
+    const [one, other] = [JSON.stringify(here[name]), JSON.stringify(there[name])]
+    if (one !== other)
+      throw new MoveError(
+        `the copy is not what the source is (${name}: ${one} became ${other}): nothing was turned; take it back with --abort, move again, and report this`,
+      )
+  }
 }
 
 interface Portion {
