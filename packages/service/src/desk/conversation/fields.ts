@@ -73,4 +73,23 @@ export const conversationFields = {
   ...commonFields(),
 }
 
+/** Of an object that belongs to a conversation and is deleted with it. */
+export function conversationOf(description: string) {
+  return reference(
+    { kind: 'conversation', onRemove: 'remove', inPlace: true },
+    { required: true, access: 'create', column: 'conversation_id', filter: true, description },
+  )
+}
+
+/** The customer of such an object, taken from its conversation. */
+export const customerOfConversation = reference(
+  { kind: 'customer', onRemove: 'detach' },
+  {
+    access: 'read',
+    column: 'customer_id',
+    filter: true,
+    description: "The conversation's. Becomes null when the customer is deleted.",
+  },
+)
+
 export type Conversation = StateOf<typeof conversationFields>

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineField, type StateOf } from '../../kernel/fields/field.ts'
-import { choice, reference, storableText, text, timestamp } from '../../kernel/fields/fields.ts'
-import { channels } from '../conversation/fields.ts'
+import { choice, storableText, text, timestamp } from '../../kernel/fields/fields.ts'
+import { channels, conversationOf, customerOfConversation } from '../conversation/fields.ts'
 import { author } from './author.ts'
 
 const authorTypes = ['customer', 'teammate', 'ai', 'system'] as const
@@ -32,16 +32,7 @@ const attachmentSchema = z.strictObject({
 
 /** A message never changes, apart from losing its customer, or the id of its author (specification 4.5). */
 export const messageFields = {
-  conversationId: reference(
-    { kind: 'conversation', onRemove: 'remove', inPlace: true },
-    {
-      required: true,
-      access: 'create',
-      column: 'conversation_id',
-      filter: true,
-      description: 'The conversation it belongs to.',
-    },
-  ),
+  conversationId: conversationOf('The conversation it belongs to.'),
   direction: choice(['inbound', 'outbound'], {
     required: true,
     access: 'create',
@@ -96,15 +87,7 @@ export const messageFields = {
     search: true,
     description: 'Your own id of it.',
   }),
-  customerId: reference(
-    { kind: 'customer', onRemove: 'detach' },
-    {
-      access: 'read',
-      column: 'customer_id',
-      filter: true,
-      description: "The conversation's. Becomes null when the customer is deleted.",
-    },
-  ),
+  customerId: customerOfConversation,
 }
 
 export type Message = StateOf<typeof messageFields>

@@ -5,26 +5,17 @@
 import { createStreamTable } from '../../db/migrations/stream-table.ts'
 import { validationFailed } from '../../kernel/errors.ts'
 import type { StateOf } from '../../kernel/fields/field.ts'
-import { reference, text } from '../../kernel/fields/fields.ts'
+import { text } from '../../kernel/fields/fields.ts'
 import { fail, ok } from '../../kernel/outcome.ts'
 import { defineKind } from '../../kinds/model/define-kind.ts'
 import type { Effects } from '../../kinds/model/kind.ts'
-import type { Conversation } from '../conversation/fields.ts'
+import { type Conversation, conversationOf, customerOfConversation } from '../conversation/fields.ts'
 import { conversation } from '../conversation/index.ts'
 import { noConversation } from '../message/arrival.ts'
 import { author, authorErrors } from '../message/author.ts'
 
 const fields = {
-  conversationId: reference(
-    { kind: 'conversation', onRemove: 'remove', inPlace: true },
-    {
-      required: true,
-      access: 'create',
-      column: 'conversation_id',
-      filter: true,
-      description: 'The conversation it is about.',
-    },
-  ),
+  conversationId: conversationOf('The conversation it is about.'),
   author: author(['teammate', 'ai', 'system'], 'Who wrote it.'),
   body: text({
     min: 1,
@@ -33,15 +24,7 @@ const fields = {
     search: true,
     description: 'The text. The customer never sees it.',
   }),
-  customerId: reference(
-    { kind: 'customer', onRemove: 'detach' },
-    {
-      access: 'read',
-      column: 'customer_id',
-      filter: true,
-      description: "The conversation's. Becomes null when the customer is deleted.",
-    },
-  ),
+  customerId: customerOfConversation,
 }
 
 type Note = StateOf<typeof fields>
