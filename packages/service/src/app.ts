@@ -129,7 +129,7 @@ export function createApp(options: AppOptions): App {
     ...others,
   ]
   const shared: SharedOptions = { ...options, kinds, role, telemetry, resolver }
-  const { shards, known } = openShards(databases, shared, register)
+  const { shards, router } = openShards(databases, shared, register)
   const pending = () => shards.reduce((sum, shard) => sum + shard.pending(), 0)
   const unauthenticated = role === 'api' ? createRateLimiter(unauthenticatedLimit, clock) : undefined
   const server = createServer(log, {
@@ -158,8 +158,8 @@ export function createApp(options: AppOptions): App {
   })
   const metrics = metricsText(() => registers, otherMetrics, clock)
   if (role === 'api') registerOwnRoutes(server, options, shards, metrics)
-  const authenticator = authenticatorOf(server, options, shards, known, unauthenticated)
-  registerSharded(server, shards, { authenticator }, known === null ? null : shardRouterOf(known))
+  const authenticator = authenticatorOf(server, options, shards, router, unauthenticated)
+  registerSharded(server, shards, { authenticator }, router === null ? null : shardRouterOf(router))
   if (options.admin) registerRoutes(server, adminRoutes, options.admin, null)
   if (options.mcp)
     registerMcp(server, shards, authenticator, {
@@ -184,7 +184,7 @@ export function createApp(options: AppOptions): App {
     readers: shards[0].readers,
     shards,
     moved(organizationId) {
-      known?.forget(organizationId)
+      router?.forget(organizationId)
       // Readers that wait at the old shard continue at the new one.
       if (organizationId !== null) for (const { readers } of shards) readers.endOf(organizationId)
     },
@@ -202,12 +202,12 @@ function openShards(
   register: Registry,
 ): {
   readonly shards: readonly [DatabaseServices, ...DatabaseServices[]]
-  readonly known: DatabaseRouter | null
+  readonly router: DatabaseRouter | null
 } {
   const [first] = databases
   if (first === undefined) throw new Error('there is no database')
   if (databases.length === 1)
-    return { shards: [createDatabaseServices(first, options, register, null)], known: null }
+    return { shards: [createDatabaseServices(first, options, register, null)], router: null }
   options.telemetry?.publish(register)
   const directory = createDirectory(first.pool, nameOf(first))
   const open = (database: DatabaseHandle) =>
@@ -220,8 +220,8 @@ function openShards(
   const shards = [open(first), ...databases.slice(1).map(open)] as const
   const [asked, ...others] = shards.map((shard) => ({ ...shard, name: nameOf(shard) }))
   if (asked === undefined) throw new Error('there is no database')
-  const known = createDatabaseRouter({ directory, clock: first.clock, shards: [asked, ...others] })
-  return { shards, known }
+  const router = createDatabaseRouter({ directory, clock: first.clock, shards: [asked, ...others] })
+  return { shards, router }
 }
 
 function nameOf(database: Pick<DatabaseHandle, 'name'>): string {
@@ -304,13 +304,13 @@ function authenticatorOf(
   server: FastifyInstance,
   { clock, rateLimit: limit }: AppOptions,
   shards: readonly [DatabaseServices, ...DatabaseServices[]],
-  known: DatabaseRouter | null,
+  router: DatabaseRouter | null,
   unauthenticated: RateLimiter | undefined,
 ): Authenticator {
   server.addHook('onClose', async () => void (await Promise.all(shards.map(({ uses }) => uses.settled()))))
   const [{ lookUp }] = shards
   return createAuthenticator({
-    lookUp: known === null ? onlyHere(lookUp) : known.lookUp,
+    lookUp: router === null ? onlyHere(lookUp) : router.lookUp,
     clock,
     limit,
     unauthenticated,

@@ -27,7 +27,7 @@ import type { WaitingReaders } from './journal/waiting-readers.ts'
 import { loggable } from './kernel/loggable.ts'
 import { processLabel, type Telemetry } from './kernel/telemetry.ts'
 import type { Clock } from './kernel/timestamps.ts'
-import { deskRoutes } from './kinds/http/kind-services.ts'
+import { kindRoutes } from './kinds/http/kind-services.ts'
 import { outdatedRows } from './kinds/model/backfill.ts'
 import type { Kind } from './kinds/model/kind.ts'
 import {
@@ -150,7 +150,7 @@ export function createDatabaseServices(
     createLogMetrics(register, clock, async () => (await missingLogWeeks(pool, clock.now())).length)
     createOutdatedMetrics(register, clock, () => outdatedRows(pool, kinds))
   }
-  const desk = deskRoutes({
+  const desk = kindRoutes({
     pool,
     database,
     clock,

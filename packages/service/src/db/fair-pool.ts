@@ -19,11 +19,11 @@ export interface Database {
   /** The same for statements that may take seconds: searches and their counts. */
   ofLong(organizationId: string, signal?: AbortSignal): Queryable
   /** For short statements that serve several organizations at once. */
-  readonly together: Queryable
+  readonly forSeveral: Queryable
 }
 
 export function unshared(pool: Queryable): Database {
-  return { of: () => pool, ofLong: () => pool, together: pool }
+  return { of: () => pool, ofLong: () => pool, forSeveral: pool }
 }
 
 /** Left for others: two for look-ups of tokens, four for long calls of the journal (`journal/group-commit.ts`), one for the rest. */
@@ -54,13 +54,13 @@ export class FairPool implements Database {
   readonly #queue: FairQueue
   readonly #elapsed = stopwatch()
   readonly #observer: PoolObserver
-  readonly together: Queryable
+  readonly forSeveral: Queryable
 
   constructor(pool: Pool, observer: PoolObserver, limits: Partial<FairQueueLimits> = {}) {
     this.#pool = pool
     this.#observer = observer
     this.#queue = new FairQueue('statements', { ...limitsOf(pool.options.max), ...limits }, this.#elapsed)
-    this.together = this.#queryable('', 'shared')
+    this.forSeveral = this.#queryable('', 'shared')
   }
 
   /** Rejects with LimitExceeded when too many statements wait, or one has waited for too long. */

@@ -51,13 +51,13 @@ export async function attempt(
   delivery: ClaimedDelivery,
 ): Promise<AttemptResult> {
   const traced = services.trace?.(destination.claim, delivery) ?? null
-  if (traced === null) return make(services, destination, delivery, null)
-  const result = await traced.within(() => make(services, destination, delivery, traced))
+  if (traced === null) return attemptOnce(services, destination, delivery, null)
+  const result = await traced.within(() => attemptOnce(services, destination, delivery, traced))
   traced.ended(result)
   return result
 }
 
-async function make(
+async function attemptOnce(
   services: AttemptServices,
   destination: Destination,
   delivery: ClaimedDelivery,

@@ -87,8 +87,8 @@ export function logDay(delivery: string): string {
   return `(${delivery}.created_at at time zone 'UTC')::date`
 }
 
-/** Copies the last attempts of these deliveries, which their rows hold, to `attempts`; a row exists if the last update was no attempt. */
-export const takeLastAttempts = (
+/** Copies the attempts that the deliveries' rows hold to `attempts`, before the next overwrite them. Where the last update was no attempt, the row exists. */
+export const archivePreviousAttempts = (
   ids: string,
 ) => `insert into attempts (organization_id, delivery_id, number, at, response_status,
       error_code, error_message, duration_ms, response_body)
@@ -125,7 +125,7 @@ begin
   end if;
 
   if 1 < any(p_number) then
-    ${takeLastAttempts('p_id')}
+    ${archivePreviousAttempts('p_id')}
   end if;
   -- The rows are found by their ids, each by the index: a join with what came would read all that is pending.
   update deliveries d set status = r.status, attempt_count = d.attempt_count + r.attempted::int,

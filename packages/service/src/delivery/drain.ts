@@ -50,9 +50,9 @@ export class Drain {
   readonly #endpoint: EndpointKey
   readonly #leaseId: string
   readonly #limiter: EndpointLimiter
-  readonly #deliveries: Claimed
+  readonly #deliveries: ClaimedDeliveries
   #mode: DrainMode = 'claiming'
-  #claimed: { readonly claim: Claim; readonly sign: Sign | null } | null = null
+  #latestClaim: { readonly claim: Claim; readonly sign: Sign | null } | null = null
   /** Why the endpoint is disabled, also if that happened after the claim. */
   #disabled: string | null = null
   /** More may be due than was claimed; and whether the drain was woken since the last statement began. */
@@ -73,7 +73,7 @@ export class Drain {
     this.#worker = worker
     this.#endpoint = { organizationId: queue.organizationId, webhookId: queue.webhookId }
     this.#limiter = limiter
-    this.#deliveries = new Claimed(worker.limiter)
+    this.#deliveries = new ClaimedDeliveries(worker.limiter)
   }
 
   get mode(): DrainMode {
@@ -83,15 +83,15 @@ export class Drain {
   /** Runs until nothing is due, or the worker stops; deliveries without a written result stay due. Rejects when the database fails. */
   async run(): Promise<DrainEnd> {
     try {
-      while (this.#mode !== 'ended') await this.#goOn()
+      while (this.#mode !== 'ended') await this.#step()
     } catch (error) {
       this.#move('lost')
-      await this.#goOn()
+      await this.#step()
       throw error
     } finally {
       this.#limiter.close()
     }
-    return { ran: this.#claimed !== null, more: this.#hasMore }
+    return { ran: this.#latestClaim !== null, more: this.#hasMore }
   }
 
   wake(): void {
@@ -107,7 +107,7 @@ export class Drain {
     this.#notifyIfDue()
   }
 
-  async #goOn(): Promise<void> {
+  async #step(): Promise<void> {
     switch (this.#mode) {
       case 'claiming':
         return this.#claim()
@@ -168,20 +168,20 @@ export class Drain {
     const { queues, clock, log } = this.#services
     this.#isSuspended = claim.endpoint.suspended
     if (this.#isSuspended) {
-      this.#claimed = { claim, sign: this.#claimed?.sign ?? null }
+      this.#latestClaim = { claim, sign: this.#latestClaim?.sign ?? null }
       this.#leaveWaiting()
       this.#hasMore = false
       return true
     }
     this.#disabled = claim.endpoint.disabledReason
     if (this.#disabled === null && claim.endpoint.scopes === null) {
-      this.#claimed = { claim, sign: this.#claimed?.sign ?? null }
+      this.#latestClaim = { claim, sign: this.#latestClaim?.sign ?? null }
       this.#hasMore = false
       const finding = { endpoint: this.#endpoint, tried: null, reason: 'registrant_revoked', at: clock.now() }
       await this.#worker.disablePolicy.disable(finding)
       return true
     }
-    this.#claimed = { claim, sign: this.#services.signerOf(claim) }
+    this.#latestClaim = { claim, sign: this.#services.signerOf(claim) }
     this.#limiter.respect(this.#worker.limitsOf(claim))
     if (this.#disabled !== null) {
       // Attempts under way may still succeed: they are completed first, and the next drain fails the rest.
@@ -233,7 +233,7 @@ export class Drain {
   async #send(mode: 'sending' | 'listening'): Promise<void> {
     this.#start()
     const next = nextMode(this.#situation(mode))
-    if (next === null) await this.#something()
+    if (next === null) await this.#waitForSignal()
     else this.#move(next)
   }
 
@@ -256,7 +256,7 @@ export class Drain {
   async #untilAttemptsEnd(): Promise<void> {
     this.#leaveWaiting()
     this.#hasMore = false
-    while (this.#limiter.underWay > 0 && !this.#worker.shutdown.isOverdue) await this.#something()
+    while (this.#limiter.underWay > 0 && !this.#worker.shutdown.isOverdue) await this.#waitForSignal()
     this.#move('ended')
   }
 
@@ -285,7 +285,7 @@ export class Drain {
     }
   }
 
-  get #begins(): boolean {
+  get #mayBegin(): boolean {
     if (this.#worker.shutdown.isRequested) return false
     return this.#mode !== 'releasing' && this.#mode !== 'lost' && this.#mode !== 'ended'
   }
@@ -295,7 +295,7 @@ export class Drain {
     if (deliveries.waiting === 0) return
     const age = this.#services.clock.now() - deliveries.claimedAt
     const isFresh = age >= 0 && age < freshFor
-    if (!this.#begins || this.#limiter.handshakeFailed || !isFresh) {
+    if (!this.#mayBegin || this.#limiter.handshakeFailed || !isFresh) {
       this.#leaveWaiting()
       return
     }
@@ -312,7 +312,7 @@ export class Drain {
   }
 
   async #attempt(delivery: ClaimedDelivery, running: RunningAttempt): Promise<void> {
-    const { claim, sign } = this.#claimed as { claim: Claim; sign: Sign }
+    const { claim, sign } = this.#latestClaim as { claim: Claim; sign: Sign }
     const doubtful = this.#limiter.priority === 'failing'
     const destination = { claim, sign, disabled: this.#disabled, doubtful }
     const result = await attempt(this.#services, destination, delivery)
@@ -361,7 +361,7 @@ export class Drain {
   }
 
   #lose(): void {
-    if (this.#claimed !== null)
+    if (this.#latestClaim !== null)
       this.#services.log.warn(
         { ...this.#endpoint, reason: 'lease' },
         "an endpoint's queue was lost to another worker; its deliveries go out again",
@@ -370,7 +370,7 @@ export class Drain {
   }
 
   /** Waits until an attempt ends, the drain is woken, or the worker stops. */
-  async #something(): Promise<void> {
+  async #waitForSignal(): Promise<void> {
     await this.#worker.shutdown.wait(this.#signal.promise)
     this.#signal = Promise.withResolvers()
   }
@@ -389,7 +389,7 @@ export class Drain {
 }
 
 /** Deliveries that a drain has claimed and not completed: each waits, is under way, or has a result. */
-class Claimed {
+class ClaimedDeliveries {
   readonly #limiter: ConcurrencyLimiter
   readonly #ids = new Set<string>()
   #waiting: ClaimedDelivery[] = []

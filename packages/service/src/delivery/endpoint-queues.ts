@@ -13,7 +13,7 @@ import type { StreamTable } from '../journal/stream-table.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import { disableEndpoint, holdEndpoint } from '../webhooks/table/endpoints.ts'
 import { createClaim } from './claim.ts'
-import { createComplete, logDay, takeLastAttempts } from './complete.ts'
+import { archivePreviousAttempts, createComplete, logDay } from './complete.ts'
 import { reachingDisabled } from './control.ts'
 import { type DueQueue, type EndpointKey, type LeasedQueue, type Priority, priorities } from './model.ts'
 import { type QueuePosition, sweepQueues, wakeAfterClockSetBack } from './sweep.ts'
@@ -39,7 +39,7 @@ export function createEndpointQueues(
   return {
     /** Up to `foundAtOnce` due queues of each open priority, those that have waited longest first. */
     async findDue(workerId: string, now: number, open: readonly Priority[]): Promise<readonly DueQueue[]> {
-      const { rows } = await database.together.query<{
+      const { rows } = await database.forSeveral.query<{
         organization_id: string
         webhook_id: string
         tier: number
@@ -130,9 +130,9 @@ export function createEndpointQueues(
       return rows[0]?.retried ?? null
     },
 
-    sweep: (now: number, longestLease: number) => sweepQueues(database.together, now, longestLease),
+    sweep: (now: number, longestLease: number) => sweepQueues(database.forSeveral, now, longestLease),
     wakeAfterClockSetBack: (now: number, position: QueuePosition | null) =>
-      wakeAfterClockSetBack(database.together, now, position),
+      wakeAfterClockSetBack(database.forSeveral, now, position),
   }
 }
 
@@ -204,7 +204,7 @@ begin
   select array_agg(x.id) into v_ids from (
     select d.id from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
       and d.log_day = 'infinity' and d.event_type not in (${reachingDisabled}) limit p_limit) x;
-  ${takeLastAttempts('v_ids')}
+  ${archivePreviousAttempts('v_ids')}
   update deliveries d set status = 'failed', next_attempt_at = null, updated_at = greatest(d.updated_at, p_now),
       last_error_code = 'endpoint_disabled', last_error_message = 'the endpoint was disabled: ' || p_reason,
       log_day = ${logDay('d')}

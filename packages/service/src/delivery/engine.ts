@@ -13,7 +13,7 @@ import { type Claim, type DueQueue, keyOf, type Priority, priorities } from './m
 import { createSweeper } from './sweep.ts'
 import { type ConcurrencyTuning, deliveryTuning, leaseOf } from './tuning.ts'
 
-const { foundAtOnce, searchesApart, pollEvery, apart, attemptsMayTake, completingMayTake } =
+const { foundAtOnce, searchesApart, pollEvery, betweenStarts, attemptsMayTake, completingMayTake } =
   deliveryTuning.engine
 
 export interface Engine {
@@ -90,10 +90,10 @@ export function createEngine(
   /** Queues may be waiting for permits. */
   let behind = false
   /** `runDue` drives the engine. */
-  let draining = false
+  let isDriven = false
   const paces: Readonly<Partial<Record<Priority, Pace>>> = {
-    unproven: new Pace(apart.unproven, searching.wake),
-    failing: new Pace(apart.failing, searching.wake),
+    unproven: new Pace(betweenStarts.unproven, searching.wake),
+    failing: new Pace(betweenStarts.failing, searching.wake),
   }
 
   return {
@@ -121,7 +121,7 @@ export function createEngine(
   }
 
   function wakeUnlessDraining(): void {
-    if (!draining) searching.wake()
+    if (!isDriven) searching.wake()
   }
 
   /** Acts at once, or at that time by this worker's clock; later times are left to the next search. */
@@ -145,9 +145,9 @@ export function createEngine(
 
   async function search(): Promise<readonly RunningDrain[]> {
     const now = clock.now()
-    await sweeper.noticed(now, draining)
+    await sweeper.noticed(now, isDriven)
     const withPermits = priorities.filter((priority) => limiter.hasFreePermit(priority))
-    const open = withPermits.filter((priority) => draining || paces[priority]?.ask() !== false)
+    const open = withPermits.filter((priority) => isDriven || paces[priority]?.ask() !== false)
     const due = open.length === 0 ? [] : await queues.findDue(workerId, now, open)
     const begun: RunningDrain[] = []
     const beginOf = (queue: DueQueue) => {
@@ -160,7 +160,7 @@ export function createEngine(
     let paced = 0
     for (const priority of open) {
       const found = foundOf.get(priority) ?? []
-      const pace = draining ? undefined : paces[priority]
+      const pace = isDriven ? undefined : paces[priority]
       if (pace === undefined) found.forEach(beginOf)
       else {
         pace.begin(found, beginOf)
@@ -200,7 +200,7 @@ export function createEngine(
     const begun = { drain, ended }
     running.set(keyOf(queue), begun)
     void ended.then(({ more }) => {
-      if (draining) return
+      if (isDriven) return
       // A proven endpoint goes on at once; any other is found by the next search, by its priority.
       if (more && own.isProven) drainMore([{ ...queue, priority: own.priority }])
       else if (more || behind) searching.wake()
@@ -221,7 +221,7 @@ export function createEngine(
   }
 
   async function runDue(): Promise<number> {
-    draining = true
+    isDriven = true
     for (let drains = 0; ; ) {
       const begun = await search()
       if (begun.length === 0) return drains
@@ -233,15 +233,15 @@ export function createEngine(
 
 /** Begins queues one after another, as each may need a handshake that holds up others, and lets no search run meanwhile. */
 class Pace {
-  readonly #apart: number
+  readonly #betweenStarts: number
   readonly #onOpen: () => void
   readonly #elapsed = stopwatch()
   #closedUntil = 0
   #timer: NodeJS.Timeout | null = null
 
-  /** `apart`: milliseconds from one beginning to the next. `onOpen` is called when searching is allowed again, if `ask` refused it. */
-  constructor(apart: number, onOpen: () => void) {
-    this.#apart = apart
+  /** `betweenStarts`: milliseconds. `onOpen` is called when searching is allowed again, if `ask` refused it. */
+  constructor(betweenStarts: number, onOpen: () => void) {
+    this.#betweenStarts = betweenStarts
     this.#onOpen = onOpen
   }
 
@@ -258,11 +258,11 @@ class Pace {
 
   /** To be called with what a search found, even if that is nothing. */
   begin(found: readonly DueQueue[], begin: (queue: DueQueue) => void): void {
-    const apart = this.#apart
-    this.#closedUntil = this.#elapsed() + found.length * apart
+    const betweenStarts = this.#betweenStarts
+    this.#closedUntil = this.#elapsed() + found.length * betweenStarts
     found.forEach((queue, n) => {
       if (n === 0) begin(queue)
-      else setTimeout(begin, n * apart, queue)
+      else setTimeout(begin, n * betweenStarts, queue)
     })
   }
 

@@ -20,7 +20,7 @@ export function createFanOuts(services: JobServices & { readonly database: Datab
     ...limits,
     async findDue(limit, except) {
       // The organization that had a piece last comes last. A suspended one creates no deliveries.
-      const { rows } = await database.together.query<{ organization_id: string }>({
+      const { rows } = await database.forSeveral.query<{ organization_id: string }>({
         name: 'find_due_fan_outs',
         text: `select f.organization_id from fan_outs f
                  where f.due_at <= $1 and f.organization_id <> all(${suspendedOrganizations}) and f.organization_id <> all($2)

@@ -59,7 +59,7 @@ export const deliveryTuning = deepFreeze({
     /** Queues that one search finds at most. Failing ones come a few at a time, so that other attempts are not made between theirs. */
     foundAtOnce: { healthy: 256, unproven: 32, failing: 4 },
     /** Between the beginnings of two queues: a handshake takes the worker 2 ms, in which it serves no healthy endpoint. */
-    apart: { unproven: 8, failing: 20 },
+    betweenStarts: { unproven: 8, failing: 20 },
     /** How long a stop waits for attempts, and then for the database; together below the service's 15 s. */
     attemptsMayTake: 12_000,
     completingMayTake: 2_000,

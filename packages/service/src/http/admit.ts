@@ -67,8 +67,8 @@ class Admitted {
     this.#memory = memory
   }
 
-  /** It waits for changes from now on, and counts as a waiting reader instead. */
-  wait(): void {
+  /** It waits from now on: for changes, as a waiting reader, or for the calls that a tool makes. */
+  releaseWhileWaiting(): void {
     this.#permit.release()
     this.#memory?.release()
     this.#memory = null

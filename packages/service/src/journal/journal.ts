@@ -51,7 +51,7 @@ type CommitObserver = (call: {
 export function createJournal(options: {
   readonly pool: Pool
   /** Runs short statements; default: the pool itself. */
-  readonly database?: Pick<Database, 'of' | 'together'>
+  readonly database?: Pick<Database, 'of' | 'forSeveral'>
   readonly commitFunction: SchemaFunction
   readonly tables: readonly StreamTable[]
   readonly clock: Clock
@@ -111,7 +111,7 @@ export function createJournal(options: {
     const send = () =>
       waitsForLock
         ? queryWithin<{ answer: CommitAnswer }>(pool, longestCommit, query)
-        : database.together.query<{ answer: CommitAnswer }>(query)
+        : database.forSeveral.query<{ answer: CommitAnswer }>(query)
     const answers = await (tracer === null ? send() : traced(tracer, parts, send))
     onCommit?.({
       milliseconds: elapsed(),

@@ -33,7 +33,10 @@ export interface FoundRow extends StoredRow {
 }
 
 /** Reads rows of one table. Concurrent reads of all organizations share a query; one each kept the database busy. */
-export function createRowReader(database: Pick<Database, 'of' | 'together'>, table: StreamTable): RowReader {
+export function createRowReader(
+  database: Pick<Database, 'of' | 'forSeveral'>,
+  table: StreamTable,
+): RowReader {
   const columns = ['organization_id', 'id', 'body', 'updated_at', 'body_version', 'removed_at']
   const statement = {
     name: `read_${table.name}`,
@@ -46,7 +49,7 @@ export function createRowReader(database: Pick<Database, 'of' | 'together'>, tab
 
   const read = coalesce(async (wanted: readonly Wanted[]): Promise<readonly (StoredRow | null)[]> => {
     const distinct = new Map(wanted.map((one) => [keyOf(one.organizationId, one.id), one]))
-    const rows = await queryText(database.together, statement, [
+    const rows = await queryText(database.forSeveral, statement, [
       arrayParameter([...distinct.values()].map(({ organizationId }) => organizationId)),
       arrayParameter([...distinct.values()].map(({ id }) => id)),
     ])

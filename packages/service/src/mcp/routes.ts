@@ -68,7 +68,7 @@ const post = routesOf<McpServices>()({
       return sent
     }
     // The calls that the tools make are admitted one by one: a permit held meanwhile could be the one they wait for.
-    request.admitted?.wait()
+    request.admitted?.releaseWhileWaiting()
     const response = await (await mcp()).answer(request)
     reply.code(response.status)
     for (const [name, value] of response.headers) reply.header(name, value)

@@ -246,7 +246,7 @@ async function waitFor(
   const kinds = new Set(types.map((type) => type.slice(0, type.indexOf('.'))))
   const left = Math.max(0, seconds * 1_000 - reply.elapsedTime)
   using watch = readers.watch({ organizationId: caller.organizationId, kinds }, left)
-  request.admitted?.wait()
+  request.admitted?.releaseWhileWaiting()
   const leave = () => watch[Symbol.dispose]()
   reply.raw.once('close', leave)
   try {

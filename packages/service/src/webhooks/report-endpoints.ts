@@ -97,7 +97,7 @@ export function createReports(services: ReportServices): JobLoop {
   return jobLoop<{ readonly organizationId: string; readonly webhookId: string }>({
     ...limits,
     async findDue(limit, except) {
-      const { rows } = await database.together.query<{ organization_id: string; id: string }>({
+      const { rows } = await database.forSeveral.query<{ organization_id: string; id: string }>({
         name: 'find_endpoints_to_report',
         text: `select x.organization_id, x.id from (${endpointsToReport('$1', '$2')}) x
                  where x.organization_id <> all(${suspendedOrganizations}) and x.organization_id <> all($3) limit $4`,

@@ -58,7 +58,7 @@ export type Subscriptions = ReturnType<typeof createSubscriptions>
 
 export function createSubscriptions(services: {
   readonly store: WebhookStore
-  readonly database: Pick<Database, 'of' | 'together'>
+  readonly database: Pick<Database, 'of' | 'forSeveral'>
   readonly clock: Clock
   readonly eventTypes: EventTypes
   readonly vault: Vault
@@ -99,7 +99,7 @@ export function createSubscriptions(services: {
 
     /** Removes those that have ended, with their log. */
     async removeEnded(): Promise<void> {
-      const { rows } = await database.together.query<{ organization_id: string; id: string }>(
+      const { rows } = await database.forSeveral.query<{ organization_id: string; id: string }>(
         endedSubscriptions(notServedOrganizations),
         [formatTimestamp(clock.now())],
       )

@@ -17,7 +17,7 @@ import { createEndpointQueues, searchStatement } from '../../src/delivery/endpoi
 import { deliveryTuning } from '../../src/delivery/tuning.ts'
 import { kinds } from '../../src/desk/index.ts'
 
-const { foundAtOnce, apart } = deliveryTuning.engine
+const { foundAtOnce, betweenStarts } = deliveryTuning.engine
 const concurrency = { total: 24, unproven: 4, failing: 8 }
 const well = 'https://127.0.0.1:1/well'
 
@@ -127,7 +127,7 @@ test.each([
   await engine.stop()
   expect(new Set(began.map(({ url }) => url)).size).toBe(began.length)
   expect(Math.max(...began.map(({ at }) => at)) - since).toBeGreaterThan(
-    (urls.length - 3) * apart[name] * 0.9,
+    (urls.length - 3) * betweenStarts[name] * 0.9,
   )
 })
 

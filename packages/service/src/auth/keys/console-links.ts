@@ -45,7 +45,7 @@ export interface ConsoleSession {
 }
 
 interface ConsoleLinkServices {
-  readonly database: Pick<Database, 'of' | 'together'>
+  readonly database: Pick<Database, 'of' | 'forSeveral'>
   readonly callUnderClock: CallUnderClock
   readonly clock: Clock
   readonly scopes: readonly string[]
@@ -195,7 +195,7 @@ export function createConsoleLinks(services: ConsoleLinkServices) {
       const now = formatTimestamp(clock.now())
       if (directory !== null) {
         // Public, so it writes nothing for an invalid link.
-        const { rows: known } = await database.together.query(`select 1 from ${exchangeable}`, [
+        const { rows: known } = await database.forSeveral.query(`select 1 from ${exchangeable}`, [
           bytes(link),
           now,
         ])
@@ -203,7 +203,7 @@ export function createConsoleLinks(services: ConsoleLinkServices) {
         await directory.noteBeside(bytes(link), bytes(token))
       }
       // Of two concurrent exchanges the second finds no such hash.
-      const { rows } = await database.together.query<{
+      const { rows } = await database.forSeveral.query<{
         organization_id: string
         id: string
         scopes: string[]

@@ -110,7 +110,7 @@ export class Connection {
 
 let poll: Promise<void> | null = null
 
-/** Resolves when the event loop has polled, one promise for all who wait. The next turn may come without a poll; the one after does not. */
+/** Resolves after the event loop has polled for I/O; one promise for all who wait. The first immediate may run before a poll. */
 function nextPoll(): Promise<void> {
   poll ??= new Promise((resolve) => {
     setImmediate(() => {

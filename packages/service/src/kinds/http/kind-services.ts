@@ -29,7 +29,7 @@ interface DeskOptions {
 }
 
 /** The caller notifies `readers` of commits. */
-export function deskRoutes(options: DeskOptions): {
+export function kindRoutes(options: DeskOptions): {
   readonly parts: readonly BoundRoutes[]
   readonly readers: WaitingReaders
 } {

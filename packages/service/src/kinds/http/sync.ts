@@ -125,7 +125,7 @@ async function waitForPage<C>(
   const { organizationId } = caller
   // Time counts from the request's arrival: after a move of the organization, another database handles it again.
   using watch = readers.watch({ organizationId, kinds }, Math.max(0, wait * 1_000 - reply.elapsedTime))
-  request.admitted?.wait()
+  request.admitted?.releaseWhileWaiting()
   const leave = () => watch[Symbol.dispose]()
   reply.raw.once('close', leave)
   try {
