@@ -1,10 +1,9 @@
 /** Tools that make one write of the API: a creation, a change or an action. */
 import { type Problem, problem } from '../kernel/errors.ts'
 import type { State } from '../kernel/fields/field.ts'
-import { parseCreation, parsePatch } from '../kernel/fields/validate.ts'
 import { fail, ok, type Result } from '../kernel/outcome.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
-import { parseNew } from '../kinds/model/changes.ts'
+import { parseAction, parseChange, parseNew } from '../kinds/model/changes.ts'
 import type { Kind } from '../kinds/model/kind.ts'
 import type { Json } from '../openapi/api-module.ts'
 import type { Api } from './api-calls.ts'
@@ -89,26 +88,13 @@ async function preview(
   if (expectedVersion !== undefined && before.value.updatedAt !== expectedVersion)
     return fail(problem('version_mismatch', `It has changed: its updatedAt is ${before.value.updatedAt}.`))
   const state = Object.fromEntries(kind.fieldNames.map((name) => [name, before.value[name]]))
-  const after = decided(kind, action, state, body, { now: formatTimestamp(clock.now()) })
+  const after = action === undefined ? parseChange(kind, state, body, clock) : act(action)
   return after.ok ? ok({ ...before.value, ...after.value }) : after
-}
 
-function decided(
-  kind: Kind,
-  name: string | undefined,
-  before: State,
-  body: Json,
-  context: { readonly now: string },
-): Result<State, Problem> {
-  if (name === undefined) {
-    const patch = parsePatch(kind, before, body)
-    if (!patch.ok) return patch
-    const { draft, sent } = patch.value
-    return kind.rules.update?.(before, draft, sent, context) ?? ok(draft)
+  function act(name: string): Result<State, Problem> {
+    const declared = kind.actions[name]
+    if (declared === undefined) throw new Error(`a ${kind.name} has no action ${name}`)
+    const input = parseAction(name, declared, body)
+    return input.ok ? declared.apply(state, input.value, { now: formatTimestamp(clock.now()) }) : input
   }
-  const action = kind.actions[name]
-  if (action === undefined) throw new Error(`a ${kind.name} has no action ${name}`)
-  const { fields } = action
-  const input = parseCreation({ name: `${name} request`, fields, fieldNames: Object.keys(fields) }, body)
-  return input.ok ? action.apply(before, input.value, context) : input
 }

@@ -12,13 +12,11 @@ import {
   problem,
   validationFailed,
 } from '../../kernel/errors.ts'
-import { parsePatch } from '../../kernel/fields/validate.ts'
 import { fail, ok, type Result } from '../../kernel/outcome.ts'
-import { formatTimestamp } from '../../kernel/timestamps.ts'
 import { mapYielding } from '../../kernel/yielding.ts'
-import { type ChangeServices, parseNew } from '../model/changes.ts'
+import { type ChangeServices, parseChange, parseNew } from '../model/changes.ts'
 import { parseImport } from '../model/imports.ts'
-import type { Kind, RuleContext, State } from '../model/kind.ts'
+import type { Kind, State } from '../model/kind.ts'
 import { type NewObject, parseRepresentation, updateChange } from '../model/representation.ts'
 import { planInserts } from '../model/units.ts'
 import type { BatchRequest, SentItem } from './batch-body.ts'
@@ -28,20 +26,6 @@ type ItemOutcome = Result<
   { readonly id: string; readonly outcome: 'created' | 'updated' | 'unchanged' },
   Problem
 >
-
-/** An existing object after an upsert: a PATCH that may repeat what only a creation can set. */
-function upserted(
-  kind: Kind,
-  before: State,
-  item: unknown,
-  context: RuleContext,
-  listed: number,
-): Result<State, Problem> {
-  const patch = parsePatch(kind, before, withoutRepeats(kind, before, item), listed)
-  if (!patch.ok) return patch
-  const { draft, sent } = patch.value
-  return kind.rules.update?.(before, draft, sent, context) ?? ok(draft)
-}
 
 /** Without fields that only a creation sets, where the item repeats them: clients upsert whole objects. */
 function withoutRepeats(kind: Kind, before: State, item: unknown): unknown {
@@ -181,15 +165,18 @@ export async function planBatch(
   const { changes, rest } = await planInserts(services, organizationId, drafts, null)
 
   const creations = changes.values()
-  const taken = createTaken()
+  /** Rows and unique values of the items so far, as no two changes of a call may share one. */
+  const owners = new Map<string, { readonly index: number; readonly id: string }>()
   const planned: Planned[] = []
   const outcomes = await mapYielding(intentions, (intention, index): ItemOutcome => {
     if (!intention.ok) return intention
     const decided = decide(intention.value)
     if (!decided.ok) return decided
     const { id, change } = decided.value
-    const earlier = taken.by(index, id, change === null ? [] : uniqueKeys(change))
-    if (earlier !== null) return fail(repeats(earlier.index, earlier.id))
+    const keys = [id, ...(change === null ? [] : uniqueKeys(change))]
+    const earlier = keys.map((key) => owners.get(key)).find((owner) => owner !== undefined)
+    if (earlier !== undefined) return fail(repeats(earlier.index, earlier.id))
+    for (const key of keys) owners.set(key, { index, id })
     if (change === null) return ok({ id, outcome: 'unchanged' })
     planned.push({ index, change })
     return ok({ id, outcome: intention.value.to === 'create' ? 'created' : 'updated' })
@@ -228,25 +215,11 @@ function intentionOf(
     const row = existing.get(externalId.value)
     if (row !== undefined) {
       const before = parseRepresentation(kind, row).state
-      const state = upserted(kind, before, item, { now: formatTimestamp(clock.now()) }, listed)
+      // Like a PATCH, but it may repeat what only a creation can set.
+      const state = parseChange(kind, before, withoutRepeats(kind, before, item), clock, listed)
       return state.ok ? ok({ to: 'update', row, state: state.value }) : state
     }
   }
   const draft = parseNew(kind, item, clock, listed)
   return draft.ok ? ok({ to: 'create', draft: { state: draft.value, createdAt: null } }) : draft
-}
-
-/** Rows and unique values of the items so far, as no two changes of a call may share one. */
-function createTaken() {
-  const owners = new Map<string, { readonly index: number; readonly id: string }>()
-  return {
-    /** The earlier item that has one of them; else null, and this item has them from now on. */
-    by(index: number, id: string, values: readonly string[]) {
-      const keys = [id, ...values]
-      const earlier = keys.map((key) => owners.get(key)).find((owner) => owner !== undefined)
-      if (earlier !== undefined) return earlier
-      for (const key of keys) owners.set(key, { index, id })
-      return null
-    },
-  }
 }

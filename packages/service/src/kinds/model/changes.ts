@@ -92,12 +92,9 @@ export function createChanges(services: ChangeServices) {
     precondition: Precondition,
     context?: RequestContext,
   ): Promise<Outcome<string>> {
-    return changeState(organizationId, id, { precondition, idempotency: null, context }, (before) => {
-      const patch = parsePatch(kind, before, body)
-      if (!patch.ok) return patch
-      const { draft, sent } = patch.value
-      return kind.rules.update?.(before, draft, sent, { now: formatTimestamp(clock.now()) }) ?? ok(draft)
-    })
+    return changeState(organizationId, id, { precondition, idempotency: null, context }, (before) =>
+      parseChange(kind, before, body, clock),
+    )
   }
 
   async function act(
@@ -194,9 +191,23 @@ export function parseNew(kind: Kind, body: unknown, clock: Clock, listed?: numbe
   return kind.rules.create?.(parsed.value, { now: formatTimestamp(clock.now()) }) ?? parsed
 }
 
-/** An action without fields takes no body. */
-function parseAction(name: string, { fields }: Action<State>, body: unknown): Result<State, Problem> {
-  return parseCreation({ name: `${name} request`, fields, fieldNames: Object.keys(fields) }, body ?? {})
+/** An object after a PATCH, by the kind's rules. `listed`: errors of a refusal at most. */
+export function parseChange(
+  kind: Kind,
+  before: State,
+  body: unknown,
+  clock: Clock,
+  listed?: number,
+): Result<State, Problem> {
+  const patch = parsePatch(kind, before, body, listed)
+  if (!patch.ok) return patch
+  const { draft, sent } = patch.value
+  return kind.rules.update?.(before, draft, sent, { now: formatTimestamp(clock.now()) }) ?? ok(draft)
+}
+
+/** The input of an action. One without fields takes no body. */
+export function parseAction(name: string, { fields }: Action<State>, body: unknown): Result<State, Problem> {
+  return parseCreation({ name: `${name} request`, fields }, body ?? {})
 }
 
 export function refusalProblem(kind: Kind, refusal: Exclude<Refusal, { reason: 'conflict' }>): Problem {

@@ -21,8 +21,7 @@ export const importShape: (kind: Kind) => Shape = madeOnce((kind) => {
     name,
     field.imported ? { ...field, access: 'create', ...field.asImported } : field,
   ])
-  const fields = Object.fromEntries([['createdAt', createdAt], ...own])
-  return { name: kind.name, fields, fieldNames: Object.keys(fields) }
+  return { name: kind.name, fields: Object.fromEntries([['createdAt', createdAt], ...own]) }
 })
 
 /** A new object with its past, from an item and the kind's rules. `listed`: errors of a refusal at most. */
