@@ -1,12 +1,6 @@
 /** `org suspend` and its way back, `org resume`. */
 
-import {
-  changeEverywhere,
-  readDatabaseClock,
-  resumeOrganization,
-  type SuspensionOutcome,
-  suspendOrganization,
-} from '@deskwire/service/administration'
+import { changeEverywhere, readDatabaseClock, type SuspensionOutcome } from '@deskwire/service/administration'
 import type { Command } from '../commands.ts'
 import { databaseHelp, readCommand, withInstallation } from '../database.ts'
 import { CommandFailure } from '../failure.ts'
@@ -27,7 +21,7 @@ begin no more attempts within seconds. Its objects, its stream, cursors and the 
 Example:
   deskwire org suspend 01980000-0000-7000-8000-000000000001
 `,
-  run: (args) => change(args, 'suspend', suspendOrganization, 'suspended'),
+  run: (args) => change(args, 'suspend', 'suspended'),
 }
 
 export const orgResume: Command = {
@@ -42,20 +36,19 @@ suspension does not count as time in which an endpoint failed.
 Example:
   deskwire org resume 01980000-0000-7000-8000-000000000001
 `,
-  run: (args) => change(args, 'resume', resumeOrganization, 'active'),
+  run: (args) => change(args, 'resume', 'active'),
 }
 
 async function change(
   args: readonly string[],
   word: 'suspend' | 'resume',
-  to: typeof suspendOrganization,
   status: 'suspended' | 'active',
 ): Promise<void> {
   const { words, json, config } = readCommand(args, [], 1)
   const organizationId = readId(words[0], `org ${word} needs the id of an organization`)
   await withInstallation({ config }, async ({ everywhere, databases: [{ pool }] }) => {
     const clock = await readDatabaseClock(pool)
-    const outcome: SuspensionOutcome = await changeEverywhere(everywhere, clock, organizationId, to, status)
+    const outcome: SuspensionOutcome = await changeEverywhere(everywhere, clock, organizationId, status)
     switch (outcome) {
       case 'unknown':
         throw new UsageError(`there is no organization ${organizationId}`)

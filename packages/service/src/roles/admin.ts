@@ -35,7 +35,6 @@ import { parseId } from '../kernel/ids.ts'
 import { done, type Outcome, type Result, refused } from '../kernel/outcome.ts'
 import { createApiKey, createOrganization } from '../organization/create.ts'
 import { DeletionError } from '../organization/deletion.ts'
-import { resumeOrganization, suspendOrganization } from '../organization/suspension.ts'
 
 export interface Admin {
   /** The operator's key. */
@@ -115,10 +114,8 @@ export const adminRoutes: readonly Route<Admin>[] = [
           about(call, async (organizationId) => {
             const { everywhere, databases } = installation
             const clock = await readDatabaseClock(databases[0].pool)
-            const outcome =
-              word === 'suspend'
-                ? await changeEverywhere(everywhere, clock, organizationId, suspendOrganization, 'suspended')
-                : await changeEverywhere(everywhere, clock, organizationId, resumeOrganization, 'active')
+            const status = word === 'suspend' ? 'suspended' : 'active'
+            const outcome = await changeEverywhere(everywhere, clock, organizationId, status)
             if (outcome === 'deleting') return refused(beingDeleted)
             return done(outcome === 'unknown' ? null : await listed(installation, organizationId))
           }),
@@ -221,7 +218,7 @@ async function given<F extends Fields>(
   fields: F,
   work: (input: StateOf<F>) => Promise<Outcome<unknown>>,
 ): Promise<Outcome<unknown>> {
-  const input = parseCreation({ name: 'request', fields, fieldNames: Object.keys(fields) }, body ?? {})
+  const input = parseCreation({ name: 'request', fields }, body ?? {})
   if (!input.ok) return refused(input.error)
   return work((input as Extract<Result<unknown, never>, { ok: true }>).value as StateOf<F>)
 }

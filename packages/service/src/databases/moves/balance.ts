@@ -38,22 +38,10 @@ export async function readLoad(name: string, pool: Pick<Pool, 'query'>, clock: C
 /** Moves that bring the fullest database nearer to the mean, most useful first. Load: the greater share, of bytes or of changes. Pure. */
 export function proposeMoves(databases: readonly DatabaseLoad[], most = 10): readonly ProposedMove[] {
   const all = databases.flatMap(({ organizations }) => organizations)
-  const total = {
-    bytes: Math.max(
-      1,
-      all.reduce((sum, { bytes }) => sum + bytes, 0),
-    ),
-    changes: Math.max(
-      1,
-      all.reduce((sum, { changes }) => sum + changes, 0),
-    ),
-  }
+  const total = { bytes: Math.max(1, sumOf(all, 'bytes')), changes: Math.max(1, sumOf(all, 'changes')) }
   const held = new Map(databases.map(({ name, organizations }) => [name, [...organizations]]))
   const shareOf = (organizations: readonly OrganizationLoad[]) =>
-    Math.max(
-      organizations.reduce((sum, { bytes }) => sum + bytes, 0) / total.bytes,
-      organizations.reduce((sum, { changes }) => sum + changes, 0) / total.changes,
-    )
+    Math.max(sumOf(organizations, 'bytes') / total.bytes, sumOf(organizations, 'changes') / total.changes)
   const moves: ProposedMove[] = []
   while (moves.length < most) {
     const ranked = [...held].sort(([, a], [, b]) => shareOf(b) - shareOf(a))
@@ -75,6 +63,10 @@ export function proposeMoves(databases: readonly DatabaseLoad[], most = 10): rea
     held.set(to, [...free, best.one])
   }
   return moves
+}
+
+function sumOf(organizations: readonly OrganizationLoad[], what: 'bytes' | 'changes'): number {
+  return organizations.reduce((sum, one) => sum + one[what], 0)
 }
 
 /** Shares with a smaller difference count as equal. */

@@ -8,7 +8,12 @@ import { explainDatabaseFailure, explainFailureOf } from '../../db/failure.ts'
 import type { Clock } from '../../kernel/timestamps.ts'
 import { DeletionError, deleteOrganization, removeRows } from '../../organization/deletion.ts'
 import { listOrganizations, type OrganizationCopy, type OrganizationStatus } from '../../organization/list.ts'
-import { markCopy, type SuspensionOutcome } from '../../organization/suspension.ts'
+import {
+  markCopy,
+  resumeOrganization,
+  type SuspensionOutcome,
+  suspendOrganization,
+} from '../../organization/suspension.ts'
 import type { Directory } from '../directory.ts'
 import { asMover, endCapture } from './capture.ts'
 
@@ -59,16 +64,16 @@ export async function listEverywhere(
   )
 }
 
-/** Suspends or resumes it in its own database by `change`, and marks its copies. @throws UnfinishedError */
+/** Suspends or resumes it in its own database, and marks its copies. @throws UnfinishedError */
 export async function changeEverywhere(
   everywhere: Everywhere,
   clock: Clock,
   organizationId: string,
-  change: (pool: Pool, clock: Clock, organizationId: string) => Promise<SuspensionOutcome>,
   to: 'suspended' | 'active',
 ): Promise<SuspensionOutcome> {
   const [own, ...others] = await ownDatabaseFirst(everywhere, organizationId)
   if (own === null) return 'unknown'
+  const change = to === 'suspended' ? suspendOrganization : resumeOrganization
   const outcome = await change(own.pool, clock, organizationId)
   if (outcome !== 'done' && outcome !== 'unchanged') return outcome
   await inEach(
