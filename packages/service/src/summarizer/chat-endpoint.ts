@@ -9,7 +9,7 @@ import { z } from 'zod'
 import type { Clock } from '../kernel/timestamps.ts'
 import { version } from '../kernel/version.ts'
 import { tidy } from './plain-text.ts'
-import type { Summarize, Summarized, Transcript } from './transcript.ts'
+import type { Summarized, Transcript } from './transcript.ts'
 
 export interface ChatEndpointSettings {
   /** The base URL of `/chat/completions`, such as `http://localhost:11434/v1`. */
@@ -17,11 +17,6 @@ export interface ChatEndpointSettings {
   readonly model: string
   readonly key: string | null
   readonly timeout: number
-}
-
-interface ChatEndpoint {
-  readonly summarize: Summarize
-  close(): Promise<void>
 }
 
 /** Bytes of a response: reasoning models write much. */
@@ -34,7 +29,7 @@ const completion = z.object({
 
 const refusal = z.object({ error: z.object({ code: z.string().nullish(), type: z.string().nullish() }) })
 
-export function createChatEndpoint(settings: ChatEndpointSettings, clock: Clock): ChatEndpoint {
+export function createChatEndpoint(settings: ChatEndpointSettings, clock: Clock) {
   const { url, model, key, timeout } = settings
   const agent = new Agent({ connect: { timeout: connectTimeout }, headersTimeout: 0, bodyTimeout: 0 })
   const target = `${url.replace(/\/+$/, '')}/chat/completions`
@@ -46,7 +41,7 @@ export function createChatEndpoint(settings: ChatEndpointSettings, clock: Clock)
   }
 
   return {
-    async summarize(transcript, stop) {
+    async summarize(transcript: Transcript, stop: AbortSignal): Promise<Summarized> {
       const over = AbortSignal.timeout(timeout)
       const body = JSON.stringify({ model, messages: promptFor(transcript), stream: false })
       try {
@@ -58,7 +53,7 @@ export function createChatEndpoint(settings: ChatEndpointSettings, clock: Clock)
         return failed(over.aborted ? `no answer within ${timeout} ms` : reasonOf(error))
       }
     },
-    close: () => agent.destroy(),
+    close: (): Promise<void> => agent.destroy(),
   }
 }
 
@@ -129,12 +124,7 @@ The user message is one JSON object: "subject", and "messages" in the order they
 
 Answer with the summary alone, as plain text of at most 120 words in two to five sentences: what the customer wanted, what was done, how it ended, and what is still open. Write in the language of the conversation. State only facts from it; leave out greetings, signatures, passwords and card numbers.`
 
-interface ChatMessage {
-  readonly role: 'system' | 'user'
-  readonly content: string
-}
-
-function promptFor({ subject, messages, abridged }: Transcript): readonly ChatMessage[] {
+function promptFor({ subject, messages, abridged }: Transcript) {
   const conversation = {
     subject,
     abridged,

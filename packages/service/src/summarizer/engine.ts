@@ -6,14 +6,6 @@ import { atMost, periodic } from '../kernel/periodic.ts'
 import { type AttemptServices, attemptSummary } from './attempt.ts'
 import { type ClaimedJob, type ConversationPosition, firstConversation } from './jobs.ts'
 
-export interface SummaryEngine {
-  start(): void
-  /** Claims no more jobs, and waits 10 s for running ones, which are then released; then waits 2 s more for the database. */
-  stop(): Promise<void>
-  /** Runs all jobs that are due by the clock, and returns their number. For tests and drains. */
-  runDue(): Promise<number>
-}
-
 interface SummaryEngineOptions extends AttemptServices {
   readonly delay: number
   /** Milliseconds that a worker may hold a job: longer than an attempt takes. */
@@ -32,7 +24,9 @@ const beforeAll = firstConversation.organizationId
 const attemptsMayTake = 10_000
 const settlingMayTake = 2_000
 
-export function createSummaryEngine(options: SummaryEngineOptions): SummaryEngine {
+export type SummaryEngine = ReturnType<typeof createSummaryEngine>
+
+export function createSummaryEngine(options: SummaryEngineOptions) {
   const { jobs, clock, log } = options
   const stopWithin = attemptsMayTake + settlingMayTake
   const cut = new AbortController()
@@ -114,6 +108,7 @@ export function createSummaryEngine(options: SummaryEngineOptions): SummaryEngin
     return next.length > 0 ? next : jobs.organizationsDue(now, beforeAll, organizationsAQuery)
   }
 
+  /** Claims no more jobs, and waits 10 s for running ones, which are then released; then waits 2 s more for the database. */
   async function stop(): Promise<void> {
     const ended = Promise.all([searching.stop(), summaries.stop()])
     await atMost(attemptsMayTake, ended)
@@ -121,6 +116,7 @@ export function createSummaryEngine(options: SummaryEngineOptions): SummaryEngin
     await atMost(settlingMayTake, ended)
   }
 
+  /** Runs all jobs that are due by the clock, and returns their number. For tests and drains. */
   async function runDue(): Promise<number> {
     for (let done = 0; ; ) {
       await enqueue()

@@ -13,7 +13,7 @@ import type { Clock } from '../kernel/timestamps.ts'
 import { createChanges } from '../kinds/model/changes.ts'
 import type { Kind } from '../kinds/model/kind.ts'
 import type { ChatEndpointSettings } from './chat-endpoint.ts'
-import { createSummaryEngine, type SummaryEngine } from './engine.ts'
+import { createSummaryEngine } from './engine.ts'
 import { extractSummary } from './extractive.ts'
 import { createJobs } from './jobs.ts'
 import { type Summarize, summaryWithoutText } from './transcript.ts'
@@ -23,11 +23,6 @@ export interface SummarySettings {
   readonly delay: number
   /** The language model; null: extractive summaries. */
   readonly endpoint: ChatEndpointSettings | null
-}
-
-interface Summarizer {
-  readonly engine: SummaryEngine
-  close(): Promise<void>
 }
 
 /** How much longer than the request a lease lasts, in milliseconds. */
@@ -45,7 +40,7 @@ export function createSummarizer(options: {
   /** Milliseconds that the clock may be ahead of the database's. Default: no limit. */
   readonly maxClockSkew?: number
   readonly workerId?: string
-}): Summarizer {
+}) {
   const { pool, clock, log, kinds, settings, maxAttempts, maxClockSkew, workerId = randomUUID() } = options
   const tables = kinds.map((kind) => kind.table)
   const onNotifyFailure = (error: Error) =>
@@ -77,7 +72,7 @@ export function createSummarizer(options: {
   })
   return {
     engine,
-    async close() {
+    async close(): Promise<void> {
       await engine.stop()
       await (await endpoint)?.close()
     },
