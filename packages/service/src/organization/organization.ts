@@ -100,4 +100,4 @@ const fields = {
   preventDoubleBooking: flag({ initial: false, description: doubleBooking }),
 }
 
-export const organizationShape: Shape = { name: 'organization', fields, fieldNames: Object.keys(fields) }
+export const organizationShape: Shape = { name: 'organization', fields }

@@ -13,12 +13,15 @@ import type { EncryptionKeys } from '../webhooks/vault.ts'
 /** A setting has a value that cannot be used; the message says which, and what is accepted. */
 export class SettingError extends Error {}
 
+function unset({ variable, accepts }: { readonly variable: string; readonly accepts: string }, why: string) {
+  return new SettingError(`${variable}: nothing is set, and ${why}; it must be ${accepts}`)
+}
+
 /** @throws SettingError when a server is configured without an encryption key. */
 export function requireEncryptionKey({ databaseUrl, databases, encryptionKey }: Config): void {
   if ((databaseUrl === null && databases === null) || encryptionKey !== null) return
-  const needs = databases === null ? 'DESKWIRE_DATABASE_URL needs' : 'DESKWIRE_DATABASES needs'
-  const { variable, accepts } = settings.encryptionKey
-  throw new SettingError(`${variable}: nothing is set, and ${needs} it; it must be ${accepts}`)
+  const { variable } = databases === null ? settings.databaseUrl : settings.databases
+  throw unset(settings.encryptionKey, `${variable} needs it`)
 }
 
 /** @throws SettingError when a file that the settings name cannot be used. */
@@ -119,10 +122,7 @@ async function readAuthorities(path: string): Promise<string> {
 /** Access tokens are for one URL. @throws SettingError when it is not set. */
 export function requirePublicUrl({ mcpIssuer, publicUrl }: Config): void {
   if (mcpIssuer === null || publicUrl !== null) return
-  const { variable, accepts } = settings.publicUrl
-  throw new SettingError(
-    `${variable}: nothing is set, and ${settings.mcpIssuer.variable} needs it; it must be ${accepts}`,
-  )
+  throw unset(settings.publicUrl, `${settings.mcpIssuer.variable} needs it`)
 }
 
 /** Null when summaries are off. @throws SettingError when the endpoint's settings contradict each other. */
@@ -132,16 +132,8 @@ export function summarySettingsOf(config: Config): SummarySettings | null {
   if (url === null) {
     const alone = model !== null ? settings.summarizerModel : key !== null ? settings.summarizerKey : null
     if (alone === null) return { delay, endpoint: null }
-    const { variable, accepts } = settings.summarizerUrl
-    throw new SettingError(
-      `${variable}: nothing is set, and ${alone.variable} is of no use without it; it must be ${accepts}`,
-    )
+    throw unset(settings.summarizerUrl, `${alone.variable} is of no use without it`)
   }
-  if (model === null) {
-    const { variable, accepts } = settings.summarizerModel
-    throw new SettingError(
-      `${variable}: nothing is set, and ${settings.summarizerUrl.variable} needs it; it must be ${accepts}`,
-    )
-  }
+  if (model === null) throw unset(settings.summarizerModel, `${settings.summarizerUrl.variable} needs it`)
   return { delay, endpoint: { url, model, key, timeout: config.summarizerTimeout } }
 }

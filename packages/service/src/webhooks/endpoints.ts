@@ -400,11 +400,7 @@ const rotationFields = {
   }),
 }
 
-export const rotationShape: Shape = {
-  name: 'rotation',
-  fields: rotationFields,
-  fieldNames: Object.keys(rotationFields),
-}
+export const rotationShape: Shape = { name: 'rotation', fields: rotationFields }
 
 /** Only a change takes `status`. */
 export function webhookShapes(eventTypes: readonly string[]): {
@@ -429,7 +425,7 @@ export function webhookShapes(eventTypes: readonly string[]): {
   const changed = { ...fields, status }
   const shown = Object.keys(webhookFields(eventTypes)).filter((name) => !Object.hasOwn(changed, name))
   return {
-    creation: { name: 'new webhook', fields, fieldNames: Object.keys(fields), shown },
-    change: { name: 'webhook', fields: changed, fieldNames: Object.keys(changed), shown },
+    creation: { name: 'new webhook', fields, shown },
+    change: { name: 'webhook', fields: changed, shown },
   }
 }

@@ -39,7 +39,7 @@ test('behind a hundred wrong places nothing is checked any more', () => {
     'text',
     { description: 'Tells when it is looked at.' },
   )
-  const shape = { name: 'probe', fields: { counted }, fieldNames: ['counted'] }
+  const shape = { name: 'probe', fields: { counted } }
   const wrong = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`x${n}`, 0]))
   parseCreation(shape, { ...wrong(99), counted: 'looked at' })
   parseCreation(shape, { ...wrong(100), counted: 'passed over' })

@@ -69,7 +69,7 @@ export function linkShape(scopes: readonly string[]): Shape {
       description: 'After how many seconds link and session end; an hour unless given.',
     }),
   }
-  return { name: 'link', fields, fieldNames: Object.keys(fields) }
+  return { name: 'link', fields }
 }
 
 export const exchangeShape: Shape = {
@@ -77,7 +77,6 @@ export const exchangeShape: Shape = {
   fields: {
     link: text({ required: true, min: 1, max: 100, description: 'The part of the URL after #link=.' }),
   },
-  fieldNames: ['link'],
 }
 
 export function linkIn(body: unknown): string | null {

@@ -281,5 +281,5 @@ export function keyShape(scopes: readonly string[]): Shape {
     }),
     expiresAt: timestamp({ description: 'When it ceases to work, a time to come; null for never.' }),
   }
-  return { name: 'key', fields, fieldNames: Object.keys(fields), shown: Object.keys(keyFields(scopes)) }
+  return { name: 'key', fields, shown: Object.keys(keyFields(scopes)) }
 }

@@ -15,7 +15,6 @@ import type { Field, Fields, State } from './field.ts'
 export interface Shape {
   readonly name: string
   readonly fields: Fields
-  readonly fieldNames: readonly string[]
   /** Fields outside of `fields` that only the service sets. */
   readonly shown?: readonly string[]
   /** Fields that only the service and an import set. */
@@ -30,7 +29,7 @@ export function parseCreation(shape: Shape, body: unknown, most = listedErrors):
   const sent = parseFields(shape, body, 'create', most)
   if (!sent.ok) return sent
   const draft: Record<string, unknown> = {}
-  for (const name of shape.fieldNames) {
+  for (const name of Object.keys(shape.fields)) {
     const field = shape.fields[name] as Field
     if (name in sent.value) {
       const value = sent.value[name]
@@ -110,7 +109,7 @@ function parseFields(
       else errors.push(...parsed.error)
     }
   }
-  for (const name of purpose === 'create' ? shape.fieldNames : []) {
+  for (const name of purpose === 'create' ? Object.keys(shape.fields) : []) {
     const field = shape.fields[name] as Field
     if (field.initial !== undefined || Object.hasOwn(body, name)) continue
     if (errors.length >= most) uncounted++
@@ -153,8 +152,8 @@ function notWritable(shape: Shape, name: string): FieldError {
 }
 
 /** Made once, as a body may have a hundred thousand unknown fields. */
-const writableFields: (shape: Shape) => string = madeOnce(({ fields, fieldNames }) => {
-  const names = fieldNames.filter((name) => fields[name]?.access !== 'read')
+const writableFields: (shape: Shape) => string = madeOnce(({ fields }) => {
+  const names = Object.keys(fields).filter((name) => fields[name]?.access !== 'read')
   return names.join(', ') || 'none'
 })
 

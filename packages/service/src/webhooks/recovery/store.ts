@@ -30,11 +30,7 @@ const recoveryFields = {
   }),
 }
 
-export const recoveryShape: Shape = {
-  name: 'recovery',
-  fields: recoveryFields,
-  fieldNames: Object.keys(recoveryFields),
-}
+export const recoveryShape: Shape = { name: 'recovery', fields: recoveryFields }
 
 /** In milliseconds since the Unix epoch, both ends in it. */
 export interface Window {
