@@ -8,11 +8,10 @@ import type { Logger } from 'pino'
 import { FairQueue } from '../admission/fair-queue.ts'
 import type { DatabaseAddress } from '../db/pool.ts'
 import type { DeliverySettings } from '../delivery/model.ts'
-import type { Offload, OffloadedRequest, OffloadedResponse } from '../http/offload.ts'
+import type { OffloadedRequest, OffloadedResponse } from '../http/offload.ts'
 import type { StorageLimits } from '../journal/change.ts'
 import { loggable } from '../kernel/loggable.ts'
 import type { MetricsSnapshot } from '../metrics/registry.ts'
-import type { Running } from './running.ts'
 
 export interface OffloadOptions {
   /** First the one with the directory; with names when there are several. */
@@ -59,29 +58,15 @@ const idleMilliseconds = 60_000
 const metricsMilliseconds = 1_000
 const stopMilliseconds = 5_000
 
-interface OffloadThread extends Running {
-  readonly offload: Offload
-  readonly waiting: () => number
-  /** The thread's metrics: empty without a thread, or when it does not respond in time. */
-  metrics(): Promise<readonly MetricsSnapshot[]>
-  /** Settles when all requests so far have been answered. */
-  idle(): Promise<void>
-}
-
-interface PendingRequest {
-  readonly resolve: (response: OffloadedResponse) => void
-  readonly reject: (error: Error) => void
-}
-
 interface Thread {
   readonly worker: Worker
   readonly ended: Promise<void>
-  readonly pending: Map<number, PendingRequest>
+  readonly pending: Map<number, PromiseWithResolvers<OffloadedResponse>>
   readonly metricsRequests: ((snapshots: readonly MetricsSnapshot[]) => void)[]
 }
 
 /** Starts no thread until the first request. */
-export function createOffloadThread(options: OffloadOptions, log: Logger): OffloadThread {
+export function createOffloadThread(options: OffloadOptions, log: Logger) {
   const queue = new FairQueue('offloaded', limits)
   let thread: Thread | null = null
   let idle: NodeJS.Timeout | undefined
@@ -92,14 +77,14 @@ export function createOffloadThread(options: OffloadOptions, log: Logger): Offlo
     clearTimeout(idle)
     thread ??= startThread()
     const number = ++lastNumber
-    const { promise, resolve, reject } = Promise.withResolvers<OffloadedResponse>()
-    thread.pending.set(number, { resolve, reject })
+    const pending = Promise.withResolvers<OffloadedResponse>()
+    thread.pending.set(number, pending)
     const { body } = request
     const whole = body.byteLength === body.buffer.byteLength
     const message: ToThread = { type: 'answer', number, request }
     // Transferred instead of copied, when the body does not share its memory.
     thread.worker.postMessage(message, whole ? [body.buffer as ArrayBuffer] : [])
-    return promise
+    return pending.promise
   }
 
   function startThread(): Thread {
@@ -160,7 +145,7 @@ export function createOffloadThread(options: OffloadOptions, log: Logger): Offlo
 
   return {
     waiting: () => queue.waiting,
-    offload(request, signal) {
+    offload(request: OffloadedRequest, signal: AbortSignal): Promise<OffloadedResponse> {
       const work = { cost: costOf(request), signal }
       const answered = queue
         .run(request.organizationId, work, () => ask(request))
@@ -168,7 +153,8 @@ export function createOffloadThread(options: OffloadOptions, log: Logger): Offlo
       answering.add(answered)
       return answered
     },
-    metrics() {
+    /** The thread's metrics: empty without a thread, or when it does not respond in time. */
+    metrics(): Promise<readonly MetricsSnapshot[]> {
       const asking = thread
       if (asking === null) return Promise.resolve([])
       const { promise, resolve } = Promise.withResolvers<readonly MetricsSnapshot[]>()
@@ -178,6 +164,7 @@ export function createOffloadThread(options: OffloadOptions, log: Logger): Offlo
       asking.worker.postMessage(message)
       return promise.finally(() => clearTimeout(late))
     },
+    /** Settles when all requests so far have been answered. */
     idle: async () => void (await Promise.allSettled(answering)),
     stop,
   }

@@ -14,7 +14,6 @@ import type { Clock } from '../kernel/timestamps.ts'
 import type { MetricsSnapshot } from '../metrics/registry.ts'
 import type { SummarySettings } from '../summarizer/summarizer.ts'
 import type { ServedDatabase } from './prepare.ts'
-import type { Running } from './running.ts'
 
 export interface WorkerOrders {
   /** First the one with the directory; with names when there are several. */
@@ -34,15 +33,6 @@ export type WorkerMessage =
 /** A message from the worker: it serves this database now, or its metrics. */
 export type WorkerReport = { readonly ready: number } | { readonly metrics: readonly MetricsSnapshot[] }
 
-export interface Supervised extends Running {
-  /** The worker's metrics: empty without a worker, or when it does not respond in time. */
-  metrics(): Promise<readonly MetricsSnapshot[]>
-  /** Notifies the worker of due queues in the database with this index, and returns its id; null when no worker can be notified. */
-  notify(due: DueQueues, index: number): string | null
-  /** Why nothing is delivered, as a sentence, while the worker does not stay up; null while it does. */
-  trouble(): string | null
-}
-
 const metricsMilliseconds = 1_000
 
 const stopMilliseconds = 15_000
@@ -52,12 +42,16 @@ const unreadAtMost = 10_000
 
 const releaseMilliseconds = 2_000
 
-interface WorkerProcess extends Pick<Supervised, 'notify'> {
+interface WorkerProcess {
   readonly child: ChildProcess
   /** Resolves when the process has ended, or never started, and its leases are released. Never rejects. */
   readonly ended: Promise<void>
   ranFor(): number
+  /** Notifies it of due queues in the database with this index, and returns its id; null when it cannot be notified. */
+  notify(due: DueQueues, index: number): string | null
 }
+
+export type Supervised = ReturnType<typeof superviseWorker>
 
 /** `releaseLeases` releases the leases of an ended worker and returns their number. */
 export function superviseWorker(
@@ -72,7 +66,7 @@ export function superviseWorker(
     readonly clock: Clock
     readonly releaseLeases: (workerId: string) => Promise<number>
   },
-): Supervised {
+) {
   let stopping = false
   let timer: NodeJS.Timeout | undefined
   let ends = 0
@@ -155,10 +149,11 @@ export function superviseWorker(
   }
 
   return {
+    /** The worker's metrics: empty without a worker, or when it does not respond in time. */
     metrics: () => requestMetrics(worker.child),
-    notify: (due, index) => (stopping ? null : worker.notify(due, index)),
+    notify: (due: DueQueues, index: number) => (stopping ? null : worker.notify(due, index)),
     trouble: () => troubleOf(ends, worker.ranFor()),
-    async stop() {
+    async stop(): Promise<void> {
       stopping = true
       clearTimeout(timer)
       const { child, ended } = worker

@@ -14,7 +14,7 @@ import { createPool, type DatabaseAddress, directAddress, endPool, type LocalSet
 import { ConcurrencyLimiter } from '../delivery/concurrency.ts'
 import type { DrainServices } from '../delivery/drain.ts'
 import { createEndpointQueues } from '../delivery/endpoint-queues.ts'
-import { createEngine, type Engine } from '../delivery/engine.ts'
+import { createEngine } from '../delivery/engine.ts'
 import { createFanOuts } from '../delivery/fan-outs.ts'
 import {
   attemptsOf,
@@ -24,14 +24,13 @@ import {
   priorities,
 } from '../delivery/model.ts'
 import { createRegistrants } from '../delivery/registrants.ts'
-import { createSender, type Sender } from '../delivery/send/send.ts'
+import { createSender } from '../delivery/send/send.ts'
 import { createSigner } from '../delivery/signer.ts'
-import { createResolver, type Resolver } from '../delivery/target/resolver.ts'
+import { createResolver } from '../delivery/target/resolver.ts'
 import { observeAttempts, traceAttempts } from '../delivery/trace-attempts.ts'
 import { kinds } from '../desk/index.ts'
 import { maxClockSkew } from '../journal/commit-protocol.ts'
 import { type DueQueues, decodeDeliveries, deliveriesChannel, largeCommit } from '../journal/notifier.ts'
-import type { JobLoop } from '../kernel/job-loop.ts'
 import { createKeyedQueue } from '../kernel/keyed-queue.ts'
 import { atMost } from '../kernel/periodic.ts'
 import type { Telemetry } from '../kernel/telemetry.ts'
@@ -42,7 +41,7 @@ import { createConnectionMetrics } from '../metrics/database.ts'
 import { createDeliveryMetrics, showInFlight } from '../metrics/delivery.ts'
 import { createRegistry } from '../metrics/registry.ts'
 import { schemaOf } from '../schema.ts'
-import { createJobs, type Jobs } from '../summarizer/jobs.ts'
+import { createJobs } from '../summarizer/jobs.ts'
 import type { SummarySettings } from '../summarizer/summarizer.ts'
 import { endpointScope } from '../webhooks/event-types.ts'
 import { createRecoverer, createRecoveries } from '../webhooks/recovery/job.ts'
@@ -72,29 +71,12 @@ export const poolSettings = {
 /** Milliseconds that a stop waits for an unavailable database: a worker stops within 15 s. */
 const stopMilliseconds = 14_000
 
-export interface RunningWorker extends Running {
-  readonly pool: Pool
-  readonly clock: Clock
-  /** Resolves when the worker delivers. Never rejects. */
-  readonly ready: Promise<void>
-  drain(due: DueQueues): void
-  /** The metrics of the worker, and of its process. */
-  readonly register: ReturnType<typeof createRegistry>
-}
-
-interface Sending extends Disposable {
-  readonly limiter: ConcurrencyLimiter
-  readonly resolver: Resolver
-  readonly sender: Sender
-}
-
-function createSending(settings: DeliverySettings, clock: Clock): Sending {
+function createSending(settings: DeliverySettings, clock: Clock) {
   const { dnsServers, trustedTargets, targetCa, schedule } = settings
   const resolver = createResolver({ servers: dnsServers, trusted: trustedTargets, clock })
   const sender = createSender({ resolver, clock, targetCa, answerTimeoutMs: schedule.answerTimeout })
   return {
     limiter: new ConcurrencyLimiter(),
-    resolver,
     sender,
     [Symbol.dispose]() {
       sender.close()
@@ -131,7 +113,7 @@ export function startWorkers(
   const heapTuning = tuneHeap()
   const sending = createSending(settings, systemClock)
   const register = createRegistry('worker')
-  const each: (StartedWorker | null)[] = databases.map(() => null)
+  const each: (RunningWorker | null)[] = databases.map(() => null)
   const alone = databases.length === 1
   const registers = [register]
   const started = () => each.flatMap((one) => one ?? [])
@@ -164,21 +146,18 @@ export function startWorkers(
   }
 }
 
-interface StartedWorker extends RunningWorker {
-  readonly jobs: Jobs
-  end(): Promise<void>
-}
+export type RunningWorker = ReturnType<typeof startOn>
 
-/** The worker of one database; `name`: its name among several. */
+/** The worker of one database; `name`: its name among several. `register` has its metrics, and with one database those of the process. */
 function startOn(
   options: WorkerOptions & {
     readonly address: DatabaseAddress
     readonly workerId: string
     readonly name: string | null
-    readonly sending: Sending
+    readonly sending: ReturnType<typeof createSending>
   },
   register: Registry,
-): StartedWorker {
+) {
   const { address, settings, workerId, name, sending, telemetry = null } = options
   const log = name === null ? options.log : options.log.child({ database: name })
   const openPool = (max: number, settings: LocalSettings = poolSettings, to = address) =>
@@ -237,7 +216,7 @@ function startOn(
     worker.engine.drain(known, at)
   }
   let stopping = false
-  // With a wrong clock, a worker an hour ahead would take every queue from its holder.
+  // Resolves when the worker delivers, and never rejects. With a wrong clock, one an hour ahead would take every queue from its holder.
   const ready = clock.ready.then(() => {
     if (stopping) return
     worker.engine.start()
@@ -266,7 +245,7 @@ function startOn(
 
 /** One summarizer for the databases of a process; starts when one of its workers needs it. */
 function summarizerOf(
-  workers: () => readonly Pick<StartedWorker, 'jobs' | 'clock'>[],
+  workers: () => readonly Pick<RunningWorker, 'jobs' | 'clock'>[],
   {
     workerId,
     log,
@@ -292,15 +271,6 @@ async function anyIs(answers: readonly Promise<boolean>[]): Promise<boolean> {
   return false
 }
 
-interface Worker {
-  readonly engine: Engine
-  readonly recoverer: JobLoop
-  readonly fanOuts: JobLoop
-  readonly reports: JobLoop
-  readonly registrants: JobLoop
-  close(): Promise<void>
-}
-
 /** The delivery engine with its sender, and the jobs. They do nothing until they are started or woken. */
 export function createWorker(options: {
   readonly pool: Pool
@@ -314,8 +284,8 @@ export function createWorker(options: {
   readonly workerId?: string
   readonly telemetry?: Telemetry | null
   /** Shared with other workers of the process. Default: its own. */
-  readonly sending?: Sending
-}): Worker {
+  readonly sending?: ReturnType<typeof createSending>
+}) {
   const { pool, clock, log, kinds, settings, observer = nobodyObserves, otherPool = pool } = options
   const { telemetry = null } = options
   const traced = telemetry !== null
@@ -352,35 +322,18 @@ export function createWorker(options: {
     otherQueues: createEndpointQueues(otherDatabase, tables, { traced, retention: settings.logRetention }),
     ...(options.workerId === undefined ? {} : { workerId: options.workerId }),
   })
-  const registrants = createRegistrants({
-    pool,
-    clock,
-    log,
-    observer,
-    exclusiveTasks,
-    onDeliveries: () => engine.wake(),
-  })
+  const services = { clock, log, exclusiveTasks, onDeliveries: () => engine.wake() }
+  const registrants = createRegistrants({ ...services, pool, observer })
   const recoverer = createRecoverer({
+    ...services,
     recoveries: createRecoveries(pool, attemptsOf(schedule)),
-    clock,
-    log,
-    exclusiveTasks,
-    onDeliveries: () => engine.wake(),
   })
-  const fanOuts = createFanOuts({
-    database: otherDatabase,
-    clock,
-    log,
-    onDeliveries: () => engine.wake(),
-  })
+  const fanOuts = createFanOuts({ ...services, database: otherDatabase })
   const reports = createReports({
+    ...services,
     database: otherDatabase,
-    clock,
     schedule,
     retention: settings.logRetention,
-    log,
-    exclusiveTasks,
-    onDeliveries: () => engine.wake(),
   })
   return {
     engine,
@@ -388,7 +341,7 @@ export function createWorker(options: {
     fanOuts,
     reports,
     registrants,
-    async close() {
+    async close(): Promise<void> {
       const jobs = [recoverer, fanOuts, reports, registrants]
       await Promise.all([...jobs.map((job) => job.stop()), engine.stop()])
       if (options.sending === undefined) sending[Symbol.dispose]()
