@@ -4145,10 +4145,8 @@ begin
 end;
 $function$;
 
-create or replace function create_webhook_f5dbc8cd3e9a(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_limit int, p_response jsonb) returns text
+create or replace function create_webhook_9a40b96eb11d(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_limit int, p_response jsonb) returns text
 language plpgsql volatile as $function$
-declare
-  v_count bigint;
 begin
   if current_setting('lock_timeout') = '0' then
     perform set_config('lock_timeout', '250ms', true);
@@ -4175,9 +4173,8 @@ begin
   if found then
     return 'conflict';
   end if;
-  select count(*) into v_count from webhooks w where w.organization_id = p_organization_id
-    and (w.subscription_id is null) = (p_row->>'subscription_id' is null);
-  if v_count >= p_limit then
+  if (select count(*) from webhooks w where w.organization_id = p_organization_id
+    and (w.subscription_id is null) = (p_row->>'subscription_id' is null)) >= p_limit then
     return 'limit_reached';
   end if;
   if p_sealed_with is not null then
@@ -4364,10 +4361,8 @@ begin
 end;
 $function$;
 
-create or replace function rotate_webhook_secret_131b86628a48(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_updated_at timestamptz, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_expires_at timestamptz, p_limit int, p_response jsonb) returns text
+create or replace function rotate_webhook_secret_5b36e585bedd(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_updated_at timestamptz, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_expires_at timestamptz, p_limit int, p_response jsonb) returns text
 language plpgsql volatile as $function$
-declare
-  v_count bigint;
 begin
   if current_setting('lock_timeout') = '0' then
     perform set_config('lock_timeout', '250ms', true);
@@ -4390,9 +4385,8 @@ begin
   if not found then
     return 'conflict';
   end if;
-  select count(*) into v_count from webhook_secrets s where s.organization_id = p_organization_id
-    and s.webhook_id = p_webhook_id and (s.expires_at is null or s.expires_at > p_now);
-  if v_count >= p_limit then
+  if (select count(*) from webhook_secrets s where s.organization_id = p_organization_id
+    and s.webhook_id = p_webhook_id and (s.expires_at is null or s.expires_at > p_now)) >= p_limit then
     return 'limit_reached';
   end if;
   if p_sealed_with is not null then
@@ -5087,10 +5081,8 @@ begin
 end;
 $function$;
 
-create or replace function create_api_key_15accda23a39(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_caller_id uuid, p_caller_scopes text[], p_row jsonb, p_token_hash bytea, p_last4 text, p_limit int, p_response jsonb) returns text
+create or replace function create_api_key_2c64452d9c02(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_caller_id uuid, p_caller_scopes text[], p_row jsonb, p_token_hash bytea, p_last4 text, p_limit int, p_response jsonb) returns text
 language plpgsql volatile as $function$
-declare
-  v_count bigint;
 begin
   if current_setting('lock_timeout') = '0' then
     perform set_config('lock_timeout', '250ms', true);
@@ -5113,8 +5105,7 @@ begin
   if not found then
     return 'caller_changed';
   end if;
-  select count(*) into v_count from api_keys k where k.organization_id = p_organization_id;
-  if v_count >= p_limit then
+  if (select count(*) from api_keys k where k.organization_id = p_organization_id) >= p_limit then
     return 'limit_reached';
   end if;
   if decode(p_response->>'sealed_with', 'hex') is not null then
@@ -5361,11 +5352,9 @@ begin
 end;
 $function$;
 
-create or replace function create_console_link_4f167134bffb(p_organization_id uuid, p_link_id uuid, p_now timestamptz, p_caller_id uuid, p_scopes text[], p_token_hash bytea,
+create or replace function create_console_link_b4a86fbfc23c(p_organization_id uuid, p_link_id uuid, p_now timestamptz, p_caller_id uuid, p_scopes text[], p_token_hash bytea,
       p_expires_at timestamptz, p_limit int, p_response jsonb) returns text
 language plpgsql volatile as $function$
-declare
-  v_count bigint;
 begin
   if current_setting('lock_timeout') = '0' then
     perform set_config('lock_timeout', '250ms', true);
@@ -5388,8 +5377,7 @@ begin
   if not found then
     return 'caller_changed';
   end if;
-  select count(*) into v_count from console_links c where c.organization_id = p_organization_id and c.expires_at > p_now;
-  if v_count >= p_limit then
+  if (select count(*) from console_links c where c.organization_id = p_organization_id and c.expires_at > p_now) >= p_limit then
     return 'limit_reached';
   end if;
   if decode(p_response->>'sealed_with', 'hex') is not null then

@@ -86,6 +86,13 @@ export function uncountResponses(gone: string): string {
         and not exists (select 1 from organizations o where o.organization_id = $1 and o.away is not null)`
 }
 
+/** Refuses one more where p_limit of these rows, as SQL of a `from`, exist. */
+export function refuseBeyondLimit(rows: string): string {
+  return `if (select count(*) from ${rows}) >= p_limit then
+    return 'limit_reached';
+  end if;`
+}
+
 /** Comes before every refusal: a repeated request gets the stored response. */
 export const replayed = `if p_response is not null then
     perform 1 from idempotency_keys k where k.organization_id = p_organization_id

@@ -74,13 +74,6 @@ export function createAccessTokens(parts: AccessTokenParts): TokenExchange {
     }
   }
 
-  async function begin(
-    key: Parameters<typeof beginSession>[0],
-    scopes: readonly string[] | null,
-  ): Promise<Result<Session, Problem>> {
-    return (await beginSession(key, scopes)) ?? fail(noKey)
-  }
-
   async function isUsable({ token, expiresAt }: Session): Promise<boolean> {
     if (Date.parse(expiresAt) - lastMilliseconds <= clock.now()) return false
     const { outcome } = await lookUp(token)
@@ -104,8 +97,8 @@ export function createAccessTokens(parts: AccessTokenParts): TokenExchange {
       }
       // A concurrent request may have begun the next one already.
       const current = sessions.get(name)
-      const next =
-        current === undefined || current === held ? begin({ organizationId, apiKeyId }, scopes) : current
+      const begin = async () => (await beginSession({ organizationId, apiKeyId }, scopes)) ?? fail(noKey)
+      const next = current === undefined || current === held ? begin() : current
       sessions.set(name, next)
       const forget = () => sessions.get(name) === next && sessions.delete(name)
       next.then(({ ok: began }) => began || forget(), forget)

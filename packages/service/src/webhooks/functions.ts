@@ -3,12 +3,18 @@ import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
 import { restartSchedule, wakeQueue } from '../delivery/endpoint-queues.ts'
 import { missedFunction } from '../delivery/missed.ts'
 import { insertDeliveries } from '../delivery/new-deliveries.ts'
-import { lockClock, replayed, requireSealedWith, storeResponseAbout } from '../journal/sql-fragments.ts'
 import {
-  countEndpoints,
+  lockClock,
+  refuseBeyondLimit,
+  replayed,
+  requireSealedWith,
+  storeResponseAbout,
+} from '../journal/sql-fragments.ts'
+import {
   dateEndpoint,
   deleteEndpoint,
   endpointExists,
+  endpointsOfSort,
   extendSubscription,
   findEndpoint,
   findSubscription,
@@ -55,9 +61,7 @@ export const createFunction: SchemaFunction = schemaFunction(
       'p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_limit int, p_response jsonb',
     returns: 'text',
   },
-  `declare
-  v_count bigint;
-begin
+  `begin
   ${lockClock}
   ${replayed}
   if not ${registrantLives} then
@@ -67,10 +71,7 @@ begin
   if found then
     return 'conflict';
   end if;
-  ${countEndpoints}
-  if v_count >= p_limit then
-    return 'limit_reached';
-  end if;
+  ${refuseBeyondLimit(endpointsOfSort)}
   ${requireSealedWith('p_sealed_with')}
   ${storeResponse}
   ${insertEndpoint}
@@ -185,20 +186,15 @@ export const rotateFunction: SchemaFunction = schemaFunction(
       'p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_updated_at timestamptz, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_expires_at timestamptz, p_limit int, p_response jsonb',
     returns: 'text',
   },
-  `declare
-  v_count bigint;
-begin
+  `begin
   ${lockClock}
   ${replayed}
   ${findUnchangedEndpoint}
   if not found then
     return 'conflict';
   end if;
-  select count(*) into v_count from webhook_secrets s where s.organization_id = p_organization_id
-    and s.webhook_id = p_webhook_id and (s.expires_at is null or s.expires_at > p_now);
-  if v_count >= p_limit then
-    return 'limit_reached';
-  end if;
+  ${refuseBeyondLimit(`webhook_secrets s where s.organization_id = p_organization_id
+    and s.webhook_id = p_webhook_id and (s.expires_at is null or s.expires_at > p_now)`)}
   ${requireSealedWith('p_sealed_with')}
   ${storeResponse}
   delete from webhook_secrets where organization_id = p_organization_id and webhook_id = p_webhook_id

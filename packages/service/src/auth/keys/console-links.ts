@@ -9,7 +9,7 @@ import { type SchemaFunction, schemaFunction } from '../../db/migration.ts'
 import { encodeResponse, type Sealed } from '../../idempotency/stored-responses.ts'
 import type { ResponseToStore } from '../../journal/change.ts'
 import type { CallUnderClock } from '../../journal/journal.ts'
-import { lockClock, replayed, storeResponseAbout } from '../../journal/sql-fragments.ts'
+import { lockClock, refuseBeyondLimit, replayed, storeResponseAbout } from '../../journal/sql-fragments.ts'
 import { noSuch, type Problem, problem } from '../../kernel/errors.ts'
 import { integer, text, wordList } from '../../kernel/fields/fields.ts'
 import { parseCreation, type Shape } from '../../kernel/fields/validate.ts'
@@ -92,9 +92,7 @@ export const createLinkFunction: SchemaFunction = schemaFunction(
       p_expires_at timestamptz, p_limit int, p_response jsonb`,
     returns: 'text',
   },
-  `declare
-  v_count bigint;
-begin
+  `begin
   ${lockClock}
   ${replayed}
   perform 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_caller_id
@@ -102,10 +100,7 @@ begin
   if not found then
     return 'caller_changed';
   end if;
-  select count(*) into v_count from console_links c where c.organization_id = p_organization_id and c.expires_at > p_now;
-  if v_count >= p_limit then
-    return 'limit_reached';
-  end if;
+  ${refuseBeyondLimit('console_links c where c.organization_id = p_organization_id and c.expires_at > p_now')}
   ${storeResponseAbout('p_link_id')}
   insert into console_links (token_hash, organization_id, id, api_key_id, scopes, created_at, expires_at)
     values (p_token_hash, p_organization_id, p_link_id, p_caller_id, p_scopes, p_now, p_expires_at);

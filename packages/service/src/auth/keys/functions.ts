@@ -5,7 +5,7 @@
 
 import { type SchemaFunction, schemaFunction } from '../../db/migration.ts'
 import { disableRegistered } from '../../delivery/registrants.ts'
-import { lockClock, replayed, storeResponseAbout } from '../../journal/sql-fragments.ts'
+import { lockClock, refuseBeyondLimit, replayed, storeResponseAbout } from '../../journal/sql-fragments.ts'
 import { managingScope } from '../scopes.ts'
 import { noteRevoked } from './revoked.ts'
 
@@ -44,16 +44,11 @@ export const createFunction: SchemaFunction = schemaFunction(
     arguments: `p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, ${callerArguments}, p_row jsonb, p_token_hash bytea, p_last4 text, p_limit int, p_response jsonb`,
     returns: 'text',
   },
-  `declare
-  v_count bigint;
-begin
+  `begin
   ${lockClock}
   ${replayed}
   ${checkCaller}
-  select count(*) into v_count from api_keys k where k.organization_id = p_organization_id;
-  if v_count >= p_limit then
-    return 'limit_reached';
-  end if;
+  ${refuseBeyondLimit('api_keys k where k.organization_id = p_organization_id')}
   ${storeResponse}
   insert into api_keys (organization_id, id, name, scopes, expires_at, created_at, updated_at)
     select p_organization_id, p_api_key_id, r.name, r.scopes, r.expires_at, p_now, p_now

@@ -38,7 +38,11 @@ export function createStreamTable(table: StreamTableColumns): string[] {
       (column) =>
         `create unique index ${name}_${column} on ${name} (organization_id, ${column}) where ${column} is not null`,
     ),
-    ...lookupIndexes(name, lookup),
+    ...lookup.map(
+      (column) =>
+        `create index ${name}_${column} on ${name} (organization_id, ${column}, created_at desc, id desc)
+          where removed_at is null and ${column} is not null`,
+    ),
     ...(search ? createSearchTable(name) : []),
   ]
 }
@@ -93,12 +97,4 @@ export function indexNulls(table: string, column: string): Omit<Migration, 'id'>
     },
     statements: [`drop index if exists ${index}`, `alter index ${index}_next rename to ${index}`],
   }
-}
-
-function lookupIndexes(table: string, columns: readonly string[]): string[] {
-  return columns.map(
-    (column) =>
-      `create index ${table}_${column} on ${table} (organization_id, ${column}, created_at desc, id desc)
-          where removed_at is null and ${column} is not null`,
-  )
 }

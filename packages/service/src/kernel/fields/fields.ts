@@ -93,14 +93,22 @@ export function phone<const O extends Optional>(options: O): Field<Nullable<O, s
   )
 }
 
+/** Text in the form that `read` returns; null is refused. */
+function readAs(schema: z.ZodType<string>, read: (text: string) => string | null) {
+  return schema.transform((input, context) => {
+    const form = read(input)
+    if (form === null) context.issues.push({ code: 'custom', params: { code: 'invalid_format' }, input })
+    return form ?? z.NEVER
+  })
+}
+
 /** Stored in canonical form. */
 export function locale<const O extends Optional>(options: O): Field<Nullable<O, string>> {
-  const schema = storableText(2, 100).transform((value, context) => {
+  const schema = readAs(storableText(2, 100), (text) => {
     try {
-      return Intl.getCanonicalLocales(value)[0] as string
+      return Intl.getCanonicalLocales(text)[0] as string
     } catch {
-      context.issues.push({ code: 'custom', params: { code: 'invalid_format' }, input: value })
-      return z.NEVER
+      return null
     }
   })
   return defineField(schema, 'a language tag (BCP 47), for example en-GB', 'text', options)
@@ -145,12 +153,7 @@ function inCaseOfZones(lower: string): string {
 
 /** Stored in canonical case. */
 export function timezone<const O extends Optional>(options: O): Field<Nullable<O, string>> {
-  const schema = storableText(1, 100).transform((value, context) => {
-    const name = timezoneNamed(value)
-    if (name === null)
-      context.issues.push({ code: 'custom', params: { code: 'invalid_format' }, input: value })
-    return name ?? z.NEVER
-  })
+  const schema = readAs(storableText(1, 100), timezoneNamed)
   return defineField(schema, 'an IANA time zone, for example Europe/Berlin', 'text', options)
 }
 
@@ -183,15 +186,10 @@ export function choice<const W extends readonly string[], const O extends Choice
 
 /** Accepts any RFC 3339 spelling, shows UTC with three decimals. */
 export function timestamp<const O extends Optional>(options: O): Field<Nullable<O, string>> {
-  const schema = z
-    .string()
-    .transform((value, context) => {
-      const milliseconds = parseTimestamp(value)
-      if (milliseconds !== null) return formatTimestamp(milliseconds)
-      context.issues.push({ code: 'custom', params: { code: 'invalid_format' }, input: value })
-      return z.NEVER
-    })
-    .meta({ format: 'date-time' })
+  const schema = readAs(z.string(), (text) => {
+    const milliseconds = parseTimestamp(text)
+    return milliseconds === null ? null : formatTimestamp(milliseconds)
+  }).meta({ format: 'date-time' })
   const accepts = 'a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z'
   return defineField(schema, accepts, 'timestamptz(3)', options, {
     imported: options.imported ? 'time' : false,

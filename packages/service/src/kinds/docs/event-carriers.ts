@@ -31,9 +31,13 @@ function sentenceFor({ always, sometimes, silent }: Carriers, created: boolean):
   return `Reported by ${named(always, 'and')}${sometimes.length === 0 ? '' : `, some changes also by ${named(sometimes, 'or')}`}.`
 }
 
+const lists = {
+  and: new Intl.ListFormat('en-GB', { type: 'conjunction' }),
+  or: new Intl.ListFormat('en-GB', { type: 'disjunction' }),
+}
+
 function named(types: readonly string[], word: 'and' | 'or'): string {
-  const codes = types.map((type) => `\`${type}\``)
-  return codes.length < 2 ? codes.join() : `${codes.slice(0, -1).join(', ')} ${word} ${codes.at(-1)}`
+  return lists[word].format(types.map((type) => `\`${type}\``))
 }
 
 /** The events of a creation, with each word of each choice. */

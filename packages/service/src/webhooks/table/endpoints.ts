@@ -136,8 +136,8 @@ export const endpointBody = `case when e.subject_kind = 'endpoint' and exists (s
 /* Endpoints of an organization, in a function. */
 
 /** Of the sort of `p_row`: subscriptions do not count against endpoints. */
-export const countEndpoints = `select count(*) into v_count from webhooks w where w.organization_id = p_organization_id
-    and (w.subscription_id is null) = (p_row->>'subscription_id' is null);`
+export const endpointsOfSort = `webhooks w where w.organization_id = p_organization_id
+    and (w.subscription_id is null) = (p_row->>'subscription_id' is null)`
 
 /** Disables the active endpoints that the key `p_api_key_id` registered; their ids are then in `v_webhook_ids`. Subscriptions end in an hour. */
 export const disableEndpointsOfKey = `v_ends_at := p_now + interval '1 hour';
