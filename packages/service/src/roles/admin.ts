@@ -19,7 +19,7 @@ import { DatabasesError } from '../db/databases.ts'
 import type { DatabaseSettings } from '../db/open.ts'
 import { kinds } from '../desk/index.ts'
 import { bearerToken } from '../http/authenticate.ts'
-import { type Call, type Route, routesOf } from '../http/route.ts'
+import { type Route, routesOf } from '../http/route.ts'
 import {
   type Installation,
   InstallationError,
@@ -31,8 +31,8 @@ import { noSuch, type Problem, problem, validationFailed } from '../kernel/error
 import type { Fields, StateOf } from '../kernel/fields/field.ts'
 import { text, wordList } from '../kernel/fields/fields.ts'
 import { parseCreation } from '../kernel/fields/validate.ts'
-import { parseId } from '../kernel/ids.ts'
-import { done, type Outcome, type Result, refused } from '../kernel/outcome.ts'
+import { nilUuid, parseId } from '../kernel/ids.ts'
+import { done, type Outcome, ok, refused } from '../kernel/outcome.ts'
 import { createApiKey, createOrganization } from '../organization/create.ts'
 import { DeletionError } from '../organization/deletion.ts'
 
@@ -65,128 +65,128 @@ const moveFields = {
 
 const route = routesOf<Admin>()
 const organizations = '/admin/v1/organizations'
-const secret = { description: 'It is shown this once.', schema: {}, shownOnce: true }
-const plain = { description: 'The organization.', schema: {} }
 
 export const adminRoutes: readonly Route<Admin>[] = [
-  route({
-    ...operation('listOrganizations', 'get', organizations, 200),
-    handle: (admin, call) =>
-      within(admin, call, async ({ everywhere }) => done({ data: await listEverywhere(everywhere) })),
+  operation('listOrganizations', 'get', organizations, {
+    work: async ({ everywhere }) => done({ data: await listEverywhere(everywhere) }),
   }),
-  route({
-    ...operation('createOrganization', 'post', organizations, 201),
-    handle: (admin, call) =>
-      within(admin, call, (installation) =>
-        given(call, organizationFields, async ({ name, database }) => {
-          await migrateDatabase(installation.databases[0])
-          const place =
-            database === null ? await leastFull(installation.databases) : installation.named(database)
-          await migrateDatabase(place)
-          const clock = await readDatabaseClock(place.pool)
-          const note = installation.recorderOf(place, 'organization')
-          return done(await createOrganization(place.pool, clock, name, note))
-        }),
-      ),
+  operation('createOrganization', 'post', organizations, {
+    creates: true,
+    fields: organizationFields,
+    async work(installation, _id, { name, database }) {
+      await migrateDatabase(installation.databases[0])
+      const place = database === null ? await leastFull(installation.databases) : installation.named(database)
+      await migrateDatabase(place)
+      const clock = await readDatabaseClock(place.pool)
+      const note = installation.recorderOf(place, 'organization')
+      return done(await createOrganization(place.pool, clock, name, note))
+    },
   }),
-  route({
-    ...operation('getOrganization', 'get', `${organizations}/{id}`, 200),
-    handle: (admin, call) =>
-      within(admin, call, (installation) =>
-        about(call, async (id) => done((await listed(installation, id)) ?? null)),
-      ),
+  operation('getOrganization', 'get', `${organizations}/{id}`, {
+    work: async (installation, id) => done((await listed(installation, id)) ?? null),
   }),
-  route({
-    ...operation('deleteOrganization', 'delete', `${organizations}/{id}`, 200),
-    handle: (admin, call) =>
-      within(admin, call, ({ everywhere, databases: [{ pool }] }) =>
-        about(call, async (organizationId) => {
-          const rows = await deleteEverywhere(everywhere, await readDatabaseClock(pool), organizationId)
-          return done(rows === null ? null : { organizationId, rows })
-        }),
-      ),
+  operation('deleteOrganization', 'delete', `${organizations}/{id}`, {
+    async work({ everywhere, databases: [{ pool }] }, organizationId) {
+      const rows = await deleteEverywhere(everywhere, await readDatabaseClock(pool), organizationId)
+      return done(rows === null ? null : { organizationId, rows })
+    },
   }),
   ...(['suspend', 'resume'] as const).map((word) =>
-    route({
-      ...operation(`${word}Organization`, 'post', `${organizations}/{id}/${word}`, 200),
-      handle: (admin, call) =>
-        within(admin, call, (installation) =>
-          about(call, async (organizationId) => {
-            const { everywhere, databases } = installation
-            const clock = await readDatabaseClock(databases[0].pool)
-            const status = word === 'suspend' ? 'suspended' : 'active'
-            const outcome = await changeEverywhere(everywhere, clock, organizationId, status)
-            if (outcome === 'deleting') return refused(beingDeleted)
-            return done(outcome === 'unknown' ? null : await listed(installation, organizationId))
-          }),
-        ),
+    operation(`${word}Organization`, 'post', `${organizations}/{id}/${word}`, {
+      async work(installation, organizationId) {
+        const { everywhere, databases } = installation
+        const clock = await readDatabaseClock(databases[0].pool)
+        const status = word === 'suspend' ? 'suspended' : 'active'
+        const outcome = await changeEverywhere(everywhere, clock, organizationId, status)
+        if (outcome === 'deleting') return refused(beingDeleted)
+        return done(outcome === 'unknown' ? null : await listed(installation, organizationId))
+      },
     }),
   ),
-  route({
-    ...operation('createOrganizationKey', 'post', `${organizations}/{id}/keys`, 201),
-    handle: (admin, call) =>
-      within(admin, call, (installation) =>
-        about(call, (organizationId) =>
-          given(call, keyFields, async ({ name, scopes }) => {
-            const database = await installation.databaseOf(organizationId)
-            if (database === null) return done(null)
-            await migrateDatabase(database)
-            const clock = await readDatabaseClock(database.pool)
-            const key = { organizationId, name, scopes }
-            return done(
-              await createApiKey(database.pool, clock, key, installation.recorderOf(database, 'key')),
-            )
-          }),
-        ),
-      ),
+  operation('createOrganizationKey', 'post', `${organizations}/{id}/keys`, {
+    creates: true,
+    fields: keyFields,
+    async work(installation, organizationId, { name, scopes }) {
+      const database = await installation.databaseOf(organizationId)
+      if (database === null) return done(null)
+      await migrateDatabase(database)
+      const clock = await readDatabaseClock(database.pool)
+      const key = { organizationId, name, scopes }
+      return done(await createApiKey(database.pool, clock, key, installation.recorderOf(database, 'key')))
+    },
   }),
-  route({
-    ...operation('moveOrganization', 'post', `${organizations}/{id}/move`, 200),
-    handle: (admin, call) =>
-      within(admin, call, (installation) =>
-        about(call, (organizationId) =>
-          given(call, moveFields, async ({ to }) => {
-            const { databases, directory } = installation
-            if (directory === null) return refused(oneDatabase)
-            if ((await installation.databaseOf(organizationId)) === null) return done(null)
-            installation.named(to)
-            const pools = new Map(databases.map(({ name, pool }) => [name ?? '', pool]))
-            const clock = await readDatabaseClock(databases[0].pool)
-            const moved = await moveOrganization({ pools, directory, clock }, organizationId, to)
-            return done({ organizationId, ...moved })
-          }),
-        ),
-      ),
+  operation('moveOrganization', 'post', `${organizations}/{id}/move`, {
+    fields: moveFields,
+    async work(installation, organizationId, { to }) {
+      const { databases, directory } = installation
+      if (directory === null) return refused(oneDatabase)
+      if ((await installation.databaseOf(organizationId)) === null) return done(null)
+      installation.named(to)
+      const pools = new Map(databases.map(({ name, pool }) => [name ?? '', pool]))
+      const clock = await readDatabaseClock(databases[0].pool)
+      const moved = await moveOrganization({ pools, directory, clock }, organizationId, to)
+      return done({ organizationId, ...moved })
+    },
   }),
 ]
 
-function operation(id: string, method: 'get' | 'post' | 'delete', path: `/${string}`, status: 200 | 201) {
-  const answers = { [status]: status === 201 ? secret : plain }
-  // Not in openapi.json, which is of what keys of organizations call.
-  return { id, method, path, tag: 'admin', summary: id, access: 'public', answers, body: 'any' } as const
-}
-
-/** Checks the operator's key, opens the databases for the call, and closes them. An expected failure is a refusal. */
-async function within(
-  { key, open }: Admin,
-  { request, params }: Call,
-  work: (installation: Installation) => Promise<Outcome<unknown>>,
-): Promise<Outcome<unknown>> {
-  const sent = bearerToken(request.headers.authorization)
-  if (sent === null || !isSame(sent, key)) return refused(notTheOperator)
-  let installation: Installation | null = null
-  try {
-    installation = await open()
-    const outcome = await work(installation)
-    if (outcome.outcome === 'done' && outcome.value === null) return refused(noOrganization(params.id))
-    return outcome
-  } catch (error) {
-    const refusal = refusalOf(error)
-    if (refusal === null) throw error
-    return refused(refusal)
-  } finally {
-    await installation?.close()
-  }
+/**
+ * Checks the operator's key, opens the databases for the call, and closes them. A value of null is answered 404, and an
+ * expected failure is a refusal. Not in openapi.json, which is of what keys of organizations call.
+ */
+function operation<F extends Fields>(
+  id: string,
+  method: 'get' | 'post' | 'delete',
+  path: `/${string}`,
+  {
+    creates = false,
+    fields,
+    work,
+  }: {
+    /** The answer has a secret, which is shown this once. */
+    readonly creates?: boolean
+    /** Of its body. Default: the body is ignored. */
+    readonly fields?: F
+    readonly work: (
+      installation: Installation,
+      organizationId: string,
+      input: StateOf<F>,
+    ) => Promise<Outcome<unknown>>
+  },
+): Route<Admin> {
+  const answer = { description: 'The organization.', schema: {}, shownOnce: creates }
+  return route({
+    id,
+    method,
+    path,
+    tag: 'admin',
+    summary: id,
+    access: 'public',
+    body: 'any',
+    answers: { [creates ? 201 : 200]: answer },
+    async handle({ key, open }, { request, params, body }) {
+      const sent = bearerToken(request.headers.authorization)
+      if (sent === null || !isSame(sent, key)) return refused(notTheOperator)
+      let installation: Installation | null = null
+      try {
+        installation = await open()
+        const { id: named = nilUuid }: { readonly id?: string } = params
+        const organizationId = parseId(named)
+        if (organizationId === null) return refused(noOrganization(named))
+        const input = fields === undefined ? ok({}) : parseCreation({ name: 'request', fields }, body ?? {})
+        if (!input.ok) return refused(input.error)
+        const outcome = await work(installation, organizationId, input.value as StateOf<F>)
+        if (outcome.outcome === 'done' && outcome.value === null) return refused(noOrganization(named))
+        return outcome
+      } catch (error) {
+        const refusal = refusalOf(error)
+        if (refusal === null) throw error
+        return refused(refusal)
+      } finally {
+        await installation?.close()
+      }
+    },
+  })
 }
 
 /** The time of a comparison says nothing of the key. */
@@ -204,31 +204,12 @@ function refusalOf(error: unknown): Problem | null {
   return null
 }
 
-/** Null is answered 404. */
-async function about(
-  { params }: Call,
-  work: (organizationId: string) => Promise<Outcome<unknown>>,
-): Promise<Outcome<unknown>> {
-  const id = parseId(params.id ?? '')
-  return id === null ? done(null) : work(id)
-}
-
-async function given<F extends Fields>(
-  { body }: Call,
-  fields: F,
-  work: (input: StateOf<F>) => Promise<Outcome<unknown>>,
-): Promise<Outcome<unknown>> {
-  const input = parseCreation({ name: 'request', fields }, body ?? {})
-  if (!input.ok) return refused(input.error)
-  return work((input as Extract<Result<unknown, never>, { ok: true }>).value as StateOf<F>)
-}
-
 async function listed({ everywhere }: Installation, id: string): Promise<ListedOrganization | undefined> {
   return (await listEverywhere(everywhere)).find(({ organizationId }) => organizationId === id)
 }
 
-function noOrganization(id: string | undefined): Problem {
-  return noSuch('organization', id ?? '', 'Check the id.')
+function noOrganization(id: string): Problem {
+  return noSuch('organization', id, 'Check the id.')
 }
 
 const notTheOperator = problem(
