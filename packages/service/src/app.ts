@@ -32,7 +32,6 @@ import { createServer } from './http/server.ts'
 import { refuseOtherMethods } from './http/unknown-address.ts'
 import { isNotServed, OrganizationNotServed } from './journal/not-served.ts'
 import type { NotifyWorker } from './journal/notifier.ts'
-import type { WaitingReaders } from './journal/waiting-readers.ts'
 import { isWithin, type Networks, noNetworks } from './kernel/networks.ts'
 import type { Telemetry } from './kernel/telemetry.ts'
 import type { Clock } from './kernel/timestamps.ts'
@@ -44,29 +43,9 @@ import { countAdmission, timeRequests } from './metrics/requests.ts'
 import { metricsApi } from './metrics/route.ts'
 import { builtConsole, builtDocs } from './pages/files.ts'
 import { registerPages } from './pages/routes.ts'
-import type { Maintenance } from './retention/maintenance.ts'
 import { type Admin, adminRoutes } from './roles/admin.ts'
 import { signingKeysApi } from './webhooks/signing-keys-route.ts'
 import { keysOf } from './webhooks/vault.ts'
-
-export interface App {
-  readonly server: FastifyInstance
-  /** The methods of each address, in Fastify's form: `/v1/tickets/:id`. */
-  readonly routes: ReadonlyMap<string, ReadonlySet<string>>
-  /** Of the first database; `shards` has that of each. */
-  readonly maintenance: Maintenance
-  /** Waiting readers of the first database's stream; `startStreamListener` notifies them of commits. */
-  readonly readers: WaitingReaders
-  readonly shards: readonly DatabaseServices[]
-  /** The organization has moved to another shard; null: any may have. No effect with one database. */
-  readonly moved: (organizationId: string | null) => void
-  readonly metrics: () => Promise<string>
-  /** The metrics of the process alone. */
-  readonly register: Registry
-  /** These, and with several databases also those of each. */
-  readonly registers: readonly Registry[]
-  readonly pending: () => number
-}
 
 export interface AppOptions
   extends Pick<SharedOptions, 'log' | 'settings' | 'searchTimeout' | 'storage' | 'maxClockSkew'> {
@@ -110,8 +89,10 @@ export interface AppOptions
   readonly admin?: Admin | null
 }
 
+export type App = ReturnType<typeof createApp>
+
 /** The service on migrated databases. The caller closes their pools. */
-export function createApp(options: AppOptions): App {
+export function createApp(options: AppOptions) {
   const { pool, clock, log, settings, kinds = deskKinds, role = 'api', others = [] } = options
   const {
     name = null,
@@ -179,17 +160,22 @@ export function createApp(options: AppOptions): App {
   refuseOtherMethods(server, routes)
   return {
     server,
+    /** The methods of each address, in Fastify's form: `/v1/tickets/:id`. */
     routes,
+    shards,
+    /** Of the first database. `startStreamListener` notifies readers of commits. */
     maintenance: shards[0].maintenance,
     readers: shards[0].readers,
-    shards,
-    moved(organizationId) {
+    /** The organization has moved to another shard; null: any may have. No effect with one database. */
+    moved(organizationId: string | null): void {
       router?.forget(organizationId)
       // Readers that wait at the old shard continue at the new one.
       if (organizationId !== null) for (const { readers } of shards) readers.endOf(organizationId)
     },
     metrics,
+    /** The metrics of the process alone. */
     register,
+    /** These, and with several databases also those of each. */
     registers,
     pending,
   }
@@ -249,7 +235,7 @@ function registerOwnRoutes(
     settings,
   }: AppOptions,
   shards: readonly DatabaseServices[],
-  metrics: App['metrics'],
+  metrics: () => Promise<string>,
 ): void {
   registerRoutes(server, healthApi.routes, createHealth(shards, degraded), null)
   const document = createDocument(() => apiModules(kinds, !metricsElsewhere))

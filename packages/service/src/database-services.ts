@@ -2,10 +2,10 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
 import type { Registry } from 'prom-client'
-import { createLookUp, createUseRecorder, type TokenLookup, type UseRecorder } from './auth/authenticator.ts'
+import { createLookUp, createUseRecorder } from './auth/authenticator.ts'
 import { consoleLinkApi } from './auth/keys/console-link-routes.ts'
 import { createConsoleLinks } from './auth/keys/console-links.ts'
-import { type BeginSession, createKeySessions } from './auth/keys/key-sessions.ts'
+import { createKeySessions } from './auth/keys/key-sessions.ts'
 import { createKeys } from './auth/keys/keys.ts'
 import { forgetRevoked, revokedKept } from './auth/keys/revoked.ts'
 import { keyApi } from './auth/keys/routes.ts'
@@ -17,13 +17,12 @@ import { observePools, observeStatements } from './db/observe-statements.ts'
 import { createPing } from './db/ping.ts'
 import { attemptsOf, type DeliverySettings } from './delivery/model.ts'
 import type { Resolver } from './delivery/target/resolver.ts'
-import { type BoundRoutes, bindRoutes } from './http/route.ts'
-import { createIdempotencyStore, type IdempotencyStore } from './idempotency/stored-responses.ts'
+import { bindRoutes } from './http/route.ts'
+import { createIdempotencyStore } from './idempotency/stored-responses.ts'
 import { inboxApi } from './inbox/routes.ts'
 import type { StorageLimits } from './journal/change.ts'
 import { createJournal } from './journal/journal.ts'
 import { createNotifier, type NotifyWorker } from './journal/notifier.ts'
-import type { WaitingReaders } from './journal/waiting-readers.ts'
 import { loggable } from './kernel/loggable.ts'
 import { processLabel, type Telemetry } from './kernel/telemetry.ts'
 import type { Clock } from './kernel/timestamps.ts'
@@ -44,12 +43,11 @@ import { createOrganizations } from './organization/organization.ts'
 import { organizationApi } from './organization/routes.ts'
 import { erasePayloads } from './retention/erasure.ts'
 import { missingLogWeeks } from './retention/log-weeks.ts'
-import { createMaintenance, type Maintenance } from './retention/maintenance.ts'
+import { createMaintenance } from './retention/maintenance.ts'
 import { largest, largestStores } from './retention/storage.ts'
 import { schemaOf } from './schema.ts'
 import { webhookRoutes } from './webhooks/bound-routes.ts'
 import { readNamedKeys } from './webhooks/installation-key.ts'
-import type { Subscriptions } from './webhooks/subscriptions.ts'
 import { createVault, keysOf } from './webhooks/vault.ts'
 
 export interface DatabaseHandle {
@@ -77,30 +75,12 @@ export interface SharedOptions {
   readonly resolver: Resolver
 }
 
-export interface DatabaseServices {
-  readonly name: string | null
-  readonly parts: readonly BoundRoutes[]
-  readonly idempotency: IdempotencyStore
-  /** Waiting readers of the stream; `startStreamListener` notifies them of commits. */
-  readonly readers: WaitingReaders
-  readonly maintenance: Maintenance
-  readonly subscriptions: Subscriptions
-  readonly lookUp: (token: string) => Promise<TokenLookup>
-  readonly beginSession: BeginSession
-  readonly uses: UseRecorder
-  /** Whether the database responds, at most a second old. */
-  readonly answers: () => Promise<boolean>
-  readonly isReady: () => boolean
-  /** Changes that are queued for their commit, or are being committed. */
-  readonly pending: () => number
-  readonly idle: () => Promise<void>
-  readonly register: Registry
-}
-
 /** The directory, for a database that does not have it itself. */
 type DirectoryElsewhere = Pick<Directory, 'note' | 'noteBeside' | 'forgetTokens'> & {
   readonly pool: Pool
 }
+
+export type DatabaseServices = ReturnType<typeof createDatabaseServices>
 
 /** `register` gets its metrics. Tokens are recorded in `directory` before they are created; null for the directory's database. */
 export function createDatabaseServices(
@@ -108,7 +88,7 @@ export function createDatabaseServices(
   options: SharedOptions,
   register: Registry,
   directory: DirectoryElsewhere | null,
-): DatabaseServices {
+) {
   const { log, settings, kinds, maxClockSkew, storage, role, telemetry } = options
   const of = name === null ? {} : { database: name }
   const notifier = createNotifier(
@@ -184,6 +164,7 @@ export function createDatabaseServices(
       clock,
       (sealed, organizationId, webhookId) => vault.open(sealed, { organizationId, webhookId }),
     ),
+    /** Waiting readers of the stream; `startStreamListener` notifies them of commits. */
     readers: desk.readers,
     maintenance: createMaintenance({
       pool,
@@ -206,8 +187,10 @@ export function createDatabaseServices(
       onError: (error) =>
         log.warn({ ...of, err: loggable(error) }, 'the last use of a key could not be recorded'),
     }),
+    /** Whether the database responds, at most a second old. */
     answers,
     isReady,
+    /** Changes that are queued for their commit, or are being committed. */
     pending,
     idle,
     register,

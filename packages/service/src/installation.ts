@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { hashToken } from './auth/token.ts'
-import { createDirectory, type Directory } from './databases/directory.ts'
+import { createDirectory } from './databases/directory.ts'
 import type { Everywhere, Member } from './databases/moves/everywhere.ts'
 import { type NamedPool, type Settled, settleDirectory } from './databases/settle.ts'
 import { DatabasesError, databasesSetting } from './db/databases.ts'
@@ -16,30 +16,13 @@ import {
 import type { NewKey } from './organization/create.ts'
 import { schemaOf } from './schema.ts'
 
-export interface Installation {
-  /** First the one with the directory. The only database has no name. */
-  readonly databases: readonly [OpenDatabase, ...OpenDatabase[]]
-  readonly directory: Directory | null
-  /** Operations on an organization in every database that has rows of it. */
-  readonly everywhere: Everywhere
-  /** Null when no database has it. @throws DatabasesError when it is not among these. */
-  databaseOf(organizationId: string): Promise<OpenDatabase | null>
-  named(name: string): OpenDatabase
-  /** Records an organization, or a key of one, in the directory before it is created in this database. */
-  recorderOf(database: OpenDatabase, made: 'organization' | 'key'): (key: NewKey) => Promise<void>
-  /** Reconciles the directory with this database, or with all if this one has the directory; null with one database. */
-  settle(database: OpenDatabase): Promise<Settled | null>
-  close(): Promise<void>
-}
-
 /** A database of the installation cannot be used; the message says which, and what to do. */
 export class InstallationError extends Error {}
 
+export type Installation = Awaited<ReturnType<typeof openInstallation>>
+
 /** Opens all databases of the settings, without poolers. Several are not queried yet. @throws DatabasesError, PoolerError */
-export async function openInstallation(
-  config: DatabaseSettings,
-  log: FastifyBaseLogger,
-): Promise<Installation> {
+export async function openInstallation(config: DatabaseSettings, log: FastifyBaseLogger) {
   const databases = await openAll(config, log)
   const [first, ...others] = databases
   const everyOrganization = createDirectory(first.pool, first.name ?? '')
@@ -50,24 +33,33 @@ export async function openInstallation(
     const names = databases.flatMap((database) => database.name ?? []).join(', ')
     throw new DatabasesError(`${databasesSetting} names no database ${name}: it has ${names || 'none'}`)
   }
+  /** Operations on an organization in every database that has rows of it. */
+  const everywhere: Everywhere = {
+    databases: [memberOf(first), ...others.map(memberOf)],
+    directory: everyOrganization,
+  }
   return {
+    /** First the one with the directory. The only database has no name. */
     databases,
     directory,
-    everywhere: { databases: [memberOf(first), ...others.map(memberOf)], directory: everyOrganization },
+    everywhere,
     named,
-    async databaseOf(organizationId) {
+    /** Null when no database has it. @throws DatabasesError when it is not among these. */
+    async databaseOf(organizationId: string): Promise<OpenDatabase | null> {
       const placement = await everyOrganization.databaseOf(organizationId)
       if (placement === null) return null
       return placement.database === (first.name ?? '') ? first : named(placement.database)
     },
+    /** Records an organization, or a key of one, in the directory before it is created in this database. */
     recorderOf:
-      (database, made) =>
-      async ({ organizationId, token }) => {
+      (database: OpenDatabase, made: 'organization' | 'key') =>
+      async ({ organizationId, token }: NewKey): Promise<void> => {
         if (directory === null || database === first) return
         if (made === 'organization') await directory.place(organizationId, database.name ?? '')
         await directory.note(organizationId, [Buffer.from(hashToken(token), 'hex')])
       },
-    async settle(database) {
+    /** Reconciles the directory with this database, or with all if this one has the directory; null with one database. */
+    async settle(database: OpenDatabase): Promise<Settled | null> {
       if (directory === null) return null
       const settled = { organizations: 0, moved: 0, tokens: 0, taken: 0 }
       for (const each of database === first ? others : [database]) {
@@ -80,7 +72,7 @@ export async function openInstallation(
       }
       return settled
     },
-    close: async () => void (await Promise.all(databases.map((database) => database.close()))),
+    close: async (): Promise<void> => void (await Promise.all(databases.map((database) => database.close()))),
   }
 }
 

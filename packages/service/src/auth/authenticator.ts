@@ -122,15 +122,9 @@ const usesAreExactTo = 60_000
 /** Beyond so many keys, one may be written twice in a minute. */
 const rememberedUses = 10_000
 
-interface KeyUse {
+export interface KeyUse {
   readonly organizationId: string
   readonly apiKeyId: string
-}
-
-export interface UseRecorder {
-  note(key: KeyUse): void
-  /** Resolves when everything noted so far is written, or has failed. */
-  settled(): Promise<void>
 }
 
 /** Records when keys were last used: after the response, at most once a minute. A failed write is only logged. */
@@ -138,21 +132,22 @@ export function createUseRecorder(options: {
   readonly pool: Pool
   readonly clock: Clock
   readonly onError: (error: Error) => void
-}): UseRecorder {
+}) {
   const { pool, clock, onError } = options
   const written = new LruMap<string, number>(rememberedUses)
   /** Writes run one after another, so that this uses at most one connection. */
   let writing: Promise<void> = Promise.resolve()
 
   return {
-    note({ organizationId, apiKeyId }) {
+    note({ organizationId, apiKeyId }: KeyUse): void {
       const now = clock.now()
       const last = written.get(apiKeyId)
       if (last !== undefined && Math.abs(now - last) < usesAreExactTo) return
       written.set(apiKeyId, now)
       writing = writing.then(() => write(organizationId, apiKeyId, now).catch(onError))
     },
-    settled: () => writing,
+    /** Resolves when everything noted so far is written, or has failed. */
+    settled: (): Promise<void> => writing,
   }
 
   /** Writes nothing for a key that was revoked meanwhile. */

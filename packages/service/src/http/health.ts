@@ -4,13 +4,6 @@ import { done, refused } from '../kernel/outcome.ts'
 import { type ApiModule, constant } from '../openapi/api-module.ts'
 import { routesOf } from './route.ts'
 
-interface Health {
-  /** Whether the database answered within the last second; of several, whether any did. */
-  readonly answers: () => Promise<boolean>
-  /** What does not work apart from the API, for anybody to read. A 200, as load balancers must go on using the API. */
-  readonly degraded: () => Promise<string | null> | string | null
-}
-
 interface CheckedDatabase {
   readonly name: string | null
   readonly answers: () => Promise<boolean>
@@ -20,13 +13,15 @@ interface CheckedDatabase {
 export function createHealth(
   databases: readonly CheckedDatabase[],
   degraded: () => string | null = () => null,
-): Health {
+) {
   const works = async ({ answers, isReady }: CheckedDatabase) => isReady() && (await answers())
   return {
-    async answers() {
+    /** Whether the database answered within the last second; of several, whether any did. */
+    async answers(): Promise<boolean> {
       return (await Promise.all(databases.map(works))).includes(true)
     },
-    async degraded() {
+    /** What does not work apart from the API, for anybody to read. A 200, as load balancers must go on using the API. */
+    async degraded(): Promise<string | null> {
       const working = await Promise.all(databases.map(works))
       const unreachable = databases.filter((_, n) => working[n] === false).map(({ name }) => name)
       if (unreachable.length === 0) return degraded()
@@ -40,7 +35,7 @@ export function createHealth(
   }
 }
 
-const route = routesOf<Health>()
+const route = routesOf<ReturnType<typeof createHealth>>()
 
 const healthz = route({
   method: 'get',

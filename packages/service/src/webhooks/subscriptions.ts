@@ -28,7 +28,7 @@ export const subscriptionLimit = 100
 const shortest = 60_000
 const longest = 86_400_000
 
-interface Identity {
+export interface Identity {
   readonly name: string
   readonly url: string
   /** Only events about this object. */
@@ -44,7 +44,7 @@ export interface Asked extends Identity {
   readonly maxAge: number | null
 }
 
-interface Subscribed {
+export interface Subscribed {
   readonly id: string
   readonly refreshBefore: string
   readonly cursor: string
