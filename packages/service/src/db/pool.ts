@@ -1,6 +1,5 @@
 /** Connections to a database: pools of them, settings of single statements, and the end of connections that have gone silent. */
 import type { Socket } from 'node:net'
-import { setTimeout as delay } from 'node:timers/promises'
 import { readJson } from '@deskwire/sdk/json'
 import {
   Client,
@@ -15,6 +14,7 @@ import {
   type QueryResultRow,
   types,
 } from 'pg'
+import { atMost } from '../kernel/periodic.ts'
 
 /** A URL, or the address of the embedded database. */
 export type DatabaseAddress =
@@ -134,14 +134,14 @@ const graceMilliseconds = 1_000
  * after `grace` milliseconds.
  */
 export async function endPool(pool: Pool, grace = graceMilliseconds): Promise<void> {
-  const over = new AbortController()
-  const cut = delay(grace, undefined, { signal: over.signal, ref: false }).then(
-    // A client with a running statement closes its socket at once.
-    () => Promise.all([...(open.get(pool) ?? [])].map((client) => (client as unknown as Client).end())),
-    () => {},
-  )
-  await Promise.race([pool.end(), cut])
-  over.abort()
+  let hasEnded = false
+  const ending = pool.end().then(() => {
+    hasEnded = true
+  })
+  await atMost(grace, ending)
+  if (hasEnded) return
+  // A client with a running statement closes its socket at once.
+  await Promise.all([...(open.get(pool) ?? [])].map((client) => (client as unknown as Client).end()))
 }
 
 /**

@@ -1,13 +1,11 @@
-/** Runs tasks of one key one after another, and tasks of different keys concurrently. */
-export interface KeyedQueue {
-  /** A task whose signal aborts before it starts does not run: the promise rejects with the reason. */
-  run<T>(key: string, task: () => Promise<T>, signal?: AbortSignal): Promise<T>
-}
+export type KeyedQueue = ReturnType<typeof createKeyedQueue>
 
-export function createKeyedQueue(): KeyedQueue {
+/** Runs tasks of one key one after another, and tasks of different keys concurrently. */
+export function createKeyedQueue() {
   const tails = new Map<string, Promise<unknown>>()
   return {
-    run(key, work, signal) {
+    /** A task whose signal aborts before it starts does not run: the promise rejects with the reason. */
+    run<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
       const before = tails.get(key)
       const task = async () => {
         signal?.throwIfAborted()

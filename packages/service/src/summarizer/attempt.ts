@@ -2,6 +2,7 @@
  * One attempt at one summary: read, summarize, write. The write uses the same action as an external AI, on the condition that the
  * conversation still needs a summary. So each resolution gets one summary, however many workers try.
  */
+import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
 import { type Conversation, summaryLimit } from '../desk/conversation/fields.ts'
 import { conversation } from '../desk/conversation/index.ts'
@@ -21,11 +22,6 @@ import {
   transcriptOf,
 } from './transcript.ts'
 
-interface Log {
-  info(fields: object, message: string): void
-  warn(fields: object, message: string): void
-}
-
 export interface AttemptServices {
   readonly pool: Pool
   readonly jobs: Jobs
@@ -33,7 +29,7 @@ export interface AttemptServices {
   readonly changes: Changes
   readonly summarize: Summarize
   readonly clock: Clock
-  readonly log: Log
+  readonly log: Pick<FastifyBaseLogger, 'info' | 'warn'>
 }
 
 interface Written {

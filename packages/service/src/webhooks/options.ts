@@ -4,7 +4,7 @@
  */
 import { z } from 'zod'
 import type { Condition, EndpointOptions } from '../delivery/options.ts'
-import { defineField, type Fields } from '../kernel/fields/field.ts'
+import { defineField, type Fields, isObject } from '../kernel/fields/field.ts'
 import { choice, flag, integer } from '../kernel/fields/fields.ts'
 import { count, optional, type Shown, text } from '../openapi/shown-field.ts'
 
@@ -42,7 +42,7 @@ const headers = defineField<OwnHeaders | null>(
     .check(({ value: given, issues }) => {
       const refuse = (because: string, path: PropertyKey[] = []) =>
         issues.push({ code: 'custom', params: { code: 'invalid_value', because }, path, input: given })
-      if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+      if (!isObject(given)) {
         issues.push({ code: 'invalid_type', expected: 'record', input: given })
         return
       }

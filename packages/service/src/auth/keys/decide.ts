@@ -11,22 +11,18 @@ export function manages(scopes: readonly string[]): boolean {
 
 /** 403 when a key with `held` would grant a scope that it lacks; otherwise null. */
 export function refuseGrant(held: readonly string[], wanted: readonly string[]): Problem | null {
-  const missing = lacking(held, wanted)
-  if (missing.length === 0) return null
-  return problem(
-    'insufficient_scope',
-    `A key can grant only scopes that it holds: this needs a key with ${missing.join(', ')} as well.`,
-  )
+  return refuseLacking(held, wanted, 'A key can grant only scopes that it holds')
 }
 
 /** 403 when a key with `held` would change or revoke another that holds more; otherwise null. */
 export function refuseKeyChange(held: readonly string[], target: Pick<KeyRow, 'scopes'>): Problem | null {
-  const missing = lacking(held, target.scopes)
+  return refuseLacking(held, target.scopes, 'That key holds what this one does not')
+}
+
+function refuseLacking(held: readonly string[], wanted: readonly string[], why: string): Problem | null {
+  const missing = lacking(held, wanted)
   if (missing.length === 0) return null
-  return problem(
-    'insufficient_scope',
-    `That key holds what this one does not: this needs a key with ${missing.join(', ')} as well.`,
-  )
+  return problem('insufficient_scope', `${why}: this needs a key with ${missing.join(', ')} as well.`)
 }
 
 /** A repeat authenticates again, with the key as it then is. */

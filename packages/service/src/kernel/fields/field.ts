@@ -74,6 +74,11 @@ export type Fields = Readonly<Record<string, Field>>
 /** The values of a record's own fields. */
 export type State = Readonly<Record<string, unknown>>
 
+/** Of JSON. */
+export function isObject(value: unknown): value is State {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
 export type StateOf<F extends Fields> = { readonly [K in keyof F]: F[K] extends Field<infer V> ? V : never }
 
 export interface Options {

@@ -10,7 +10,7 @@ import {
   validationFailed,
 } from '../errors.ts'
 import { fail, ok, type Result } from '../outcome.ts'
-import type { Field, Fields, State } from './field.ts'
+import { type Field, type Fields, isObject, type State } from './field.ts'
 
 export interface Shape {
   readonly name: string
@@ -75,7 +75,7 @@ function parseFields(
   purpose: 'create' | 'patch',
   most: number,
 ): Result<Record<string, unknown>, Problem> {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+  if (!isObject(body)) {
     return fail(
       validationFailed([
         {
@@ -103,8 +103,7 @@ function parseFields(
         detail: `${name} is set at creation and cannot change`,
       })
     } else {
-      const value = (body as Record<string, unknown>)[name]
-      const parsed = parseValue(field, `/${name}`, value, most - errors.length)
+      const parsed = parseValue(field, `/${name}`, body[name], most - errors.length)
       if (parsed.ok) values[name] = parsed.value
       else errors.push(...parsed.error)
     }

@@ -6,6 +6,7 @@ import { readJson } from '@deskwire/sdk/json'
 import { largeBeyond } from '../../admission/large-work.ts'
 import { deepestNesting, endOfString, parseJson, tooDeep, unstorableText } from '../../http/read-body.ts'
 import { type FieldError, type Problem, problem, validationFailed } from '../../kernel/errors.ts'
+import { isObject } from '../../kernel/fields/field.ts'
 import { fail, ok, type Result } from '../../kernel/outcome.ts'
 import { yielder } from '../../kernel/yielding.ts'
 import type { Kind } from '../model/kind.ts'
@@ -202,13 +203,13 @@ export async function parseBatchRequest(
   const read = await readBatch(bytes)
   if (!read.ok) return read
   const { around, items } = read.value
-  if (typeof around !== 'object' || around === null || Array.isArray(around)) return refused(noObject)
+  if (!isObject(around)) return refused(noObject)
   const unknown = Object.keys(around).find((name) => name !== 'operation' && name !== 'items')
   if (unknown !== undefined) {
     const detail = 'a batch has no such field; accepted: operation, items'
     return refused({ pointer: `/${unknown}`, code: 'unknown_field', detail })
   }
-  const { operation = 'create' } = around as { operation?: unknown }
+  const { operation = 'create' } = around
   const operations = operationsOf(kind)
   const known = operations.find((name) => name === operation)
   if (known === undefined) {

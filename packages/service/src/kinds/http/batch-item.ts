@@ -12,6 +12,7 @@ import {
   problem,
   validationFailed,
 } from '../../kernel/errors.ts'
+import { isObject } from '../../kernel/fields/field.ts'
 import { fail, ok, type Result } from '../../kernel/outcome.ts'
 import { mapYielding } from '../../kernel/yielding.ts'
 import { type ChangeServices, parseChange, parseNew } from '../model/changes.ts'
@@ -29,7 +30,7 @@ type ItemOutcome = Result<
 
 /** Without fields that only a creation sets, where the item repeats them: clients upsert whole objects. */
 function withoutRepeats(kind: Kind, before: State, item: unknown): unknown {
-  if (typeof item !== 'object' || item === null || Array.isArray(item)) return item
+  if (!isObject(item)) return item
   return Object.fromEntries(
     Object.entries(item).filter(([name, value]) => {
       const field = Object.hasOwn(kind.fields, name) ? kind.fields[name] : undefined

@@ -1,5 +1,6 @@
 /** Replaces `customerExternalId` in the items of an import with the `customerId` that it names. */
 import { type FieldError, validationFailed } from '../../kernel/errors.ts'
+import { isObject, type State } from '../../kernel/fields/field.ts'
 import { nilUuid } from '../../kernel/ids.ts'
 import { fail, ok } from '../../kernel/outcome.ts'
 import type { Clock } from '../../kernel/timestamps.ts'
@@ -14,8 +15,6 @@ interface NameServices {
   readonly clock: Clock
   readonly references: readonly NamedReference[]
 }
-
-type Item = Readonly<Record<string, unknown>>
 
 /** Objects that are read at once. */
 const readAtOnce = 50
@@ -33,15 +32,16 @@ export async function withNamedReferences(
     found.set(reference.name, await idsOf(services, organizationId, reference, [...new Set(named)]))
   }
   return items.map((item) => {
-    if (!isObject(item) || !isNew(item.value)) return item
-    const sent = references.filter(({ name }) => Object.hasOwn(item.value, name))
-    return sent.length === 0 ? item : replaced(services, item.value, sent, found)
+    if (!item.ok || !isObject(item.value) || !isNew(item.value)) return item
+    const { value } = item
+    const sent = references.filter(({ name }) => Object.hasOwn(value, name))
+    return sent.length === 0 ? item : replaced(services, value, sent, found)
   })
 }
 
 function replaced(
   { kind, clock }: NameServices,
-  item: Item,
+  item: State,
   sent: readonly NamedReference[],
   found: ReadonlyMap<string, ReadonlyMap<string, string>>,
 ): SentItem {
@@ -88,10 +88,6 @@ async function idsOf(
 }
 
 function nameIn(item: SentItem, { name }: NamedReference): string | null {
-  const externalId = isObject(item) ? item.value[name] : null
+  const externalId = item.ok && isObject(item.value) ? item.value[name] : null
   return typeof externalId === 'string' ? externalId : null
-}
-
-function isObject(item: SentItem): item is { readonly ok: true; readonly value: Item } {
-  return item.ok && typeof item.value === 'object' && item.value !== null && !Array.isArray(item.value)
 }

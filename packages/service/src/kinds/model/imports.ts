@@ -1,7 +1,7 @@
 /** Objects that come with their past (specification 8.2): what an import gives in addition to a creation. */
 import { madeOnce } from '../../kernel/cached.ts'
 import { type FieldError, listedErrors, type Problem, validationFailed } from '../../kernel/errors.ts'
-import type { Field } from '../../kernel/fields/field.ts'
+import { type Field, isObject } from '../../kernel/fields/field.ts'
 import { timestamp } from '../../kernel/fields/fields.ts'
 import { parseCreation, type Shape } from '../../kernel/fields/validate.ts'
 import { fail, ok, type Result } from '../../kernel/outcome.ts'
@@ -50,10 +50,6 @@ export function parseImport(
   if (!state.ok || errors.length > 0)
     return fail(validationFailed(errors.slice(0, listed), Math.max(0, errors.length - listed)))
   return ok({ state: state.value, createdAt })
-}
-
-function isObject(item: unknown): item is State {
-  return typeof item === 'object' && item !== null && !Array.isArray(item)
 }
 
 function writable({ fields }: Shape, item: State): State {
