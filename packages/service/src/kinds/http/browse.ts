@@ -65,18 +65,6 @@ export function browseStatement(
   { limit, offset, after, conditions }: BrowseQuery,
 ): { readonly text: string; readonly values: readonly unknown[] } {
   const values: unknown[] = [organizationId, limit, offset]
-  const terms = conditions.filter(isTerm)
-  const others = conditions.filter((condition) => !isTerm(condition))
-  return { text: browseText(kind, organizationId, { terms, others }, values, after), values }
-}
-
-function browseText(
-  kind: Kind,
-  organizationId: string,
-  { terms, others }: Conditions,
-  values: unknown[],
-  after: string | null,
-): string {
   const { name } = kind.table
   // A removed row keeps its place.
   const place =
@@ -94,22 +82,26 @@ function browseText(
       (select string_agg(p.body, ',' order by p.created_at desc, p.id desc)
         from (select f.created_at, f.id, f.body from page f order by f.created_at desc, f.id desc limit $2) p) as records,
       ${after === null ? '1' : '(select count(*)::int from place)'} as is_known`
-  const foundOnce = () => `with ${place}matching as materialized (
-      ${foundRows(kind, organizationId, [...terms, ...others], values)}),
+  const others = conditions.filter((condition) => !isTerm(condition))
+  if (others.length < conditions.length || others.some(isElsewhereOrdered)) {
+    const text = `with ${place}matching as materialized (
+      ${foundRows(kind, organizationId, conditions, values)}),
     newest as materialized (
       select m.id from matching m ${after === null ? '' : `where ${follows('m')}`}
         order by m.created_at desc, m.id desc limit $2 + 1 offset $3),
     page as materialized (
       select t.created_at, t.id, t.body from newest n join ${name} t on t.organization_id = $1 and t.id = n.id)
     ${answer('(select count(*) from matching)')}`
-  if (terms.length > 0 || others.some(isElsewhereOrdered)) return foundOnce()
+    return { text, values }
+  }
   const rows = rowsWith(name, others, values)
   const counter = `select k.live_count from kind_counters k where k.organization_id = $1 and k.kind = '${kind.name}'`
   const total = others.length === 0 ? `coalesce((${counter}), 0)` : `(select count(*) ${rows})`
-  return `with ${place}page as materialized (
+  const text = `with ${place}page as materialized (
       select t.created_at, t.id, t.body ${rows}${after === null ? '' : ` and ${follows('t')}`}
         order by t.created_at desc, t.id desc limit $2 + 1 offset $3)
     ${answer(total)}`
+  return { text, values }
 }
 
 /** Selects `created_at` and `id` of the rows that the conditions let through; the organization is `$1`. */

@@ -15,7 +15,7 @@ import {
   ref,
 } from '../../openapi/api-module.ts'
 import { exampleId, exampleTime } from '../../openapi/examples.ts'
-import { inputs, requiredOf } from '../../openapi/field-schemas.ts'
+import { creationBody, inputs, requiredOf } from '../../openapi/field-schemas.ts'
 import { exampleCheckpoint, problemFields, streamPosition } from '../../openapi/shared-schemas.ts'
 import { creationCarriers, updateCarriers } from '../docs/event-carriers.ts'
 import { exampleObject } from '../docs/kind-examples.ts'
@@ -140,13 +140,11 @@ function importSchema(kind: Kind, kinds: readonly Kind[]): Json {
     },
   ])
   const isNamed = (name: string) => named.some(({ field }) => field === name)
+  const description = `A ${kind.name} with its past. Times are not before its createdAt, nor in the future.`
   return {
-    type: 'object',
-    additionalProperties: false,
-    description: `A ${kind.name} with its past. Times are not before its createdAt, nor in the future.`,
+    ...creationBody(given, { ...kind.example, createdAt: exampleTime }, description),
     required: requiredOf(given).filter((name) => !isNamed(name)),
     properties: { ...inputs(given), ...Object.fromEntries(externalIds) },
-    examples: [{ ...kind.example, createdAt: exampleTime }],
   }
 }
 
@@ -181,13 +179,12 @@ export function bulkSchemas(kind: Kind, kinds: readonly Kind[]): Readonly<Record
     ...(upserts
       ? {
           [`${name}Upsert`]: {
-            type: 'object',
-            additionalProperties: false,
-            description:
+            ...creationBody(
+              atCreation,
+              { ...kind.example, externalId: 'a-17' },
               'Whole, it creates an object where there is none. Fields that only creation can set may be repeated as they are.',
+            ),
             required: ['externalId'],
-            properties: inputs(atCreation),
-            examples: [{ ...kind.example, externalId: 'a-17' }],
           },
         }
       : {}),
