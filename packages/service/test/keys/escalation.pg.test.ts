@@ -90,6 +90,12 @@ describe('over any scopes of who asks, whom, and for what', () => {
 })
 
 describe('at the moment of the commit', () => {
+  /** A request that took longer than a tenth of a second is answered that its key is gone. */
+  const refusals = [
+    [503, 'unavailable'],
+    [401, 'unauthorized'],
+  ]
+
   test.each([
     ['revoked', (api: Api, id: string) => api.delete(`/v1/api-keys/${id}`)],
     ['narrowed', (api: Api, id: string) => api.patch(`/v1/api-keys/${id}`, { scopes: ['api_keys:manage'] })],
@@ -114,7 +120,7 @@ describe('at the moment of the commit', () => {
     const ended = await ending
     expect([200, 204]).toContain(ended.status)
     for (const answer of await Promise.all(asked)) {
-      expect([answer.status, answer.json.code]).toEqual([503, 'unavailable'])
+      expect(refusals).toContainEqual([answer.status, answer.json.code])
     }
     expect(await total()).toBe(ended.status === 204 ? before - 1 : before)
     expect(await readKey(api, target.id)).toMatchObject({ name: 'Test', last4: target.last4 })
@@ -137,7 +143,7 @@ describe('at the moment of the commit', () => {
     await lock.release()
     expect((await revoked).status).toBe(204)
     for (const answer of await Promise.all(asked)) {
-      expect([answer.status, answer.json.code]).toEqual([503, 'unavailable'])
+      expect(refusals).toContainEqual([answer.status, answer.json.code])
     }
     expect((await api.get('/v1/webhooks')).json).toMatchObject({ data: [{ id, status: 'disabled' }] })
   })
