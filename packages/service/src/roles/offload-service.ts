@@ -1,5 +1,4 @@
 /** The program of the offload thread: an API that does not listen. The main thread sends it requests. */
-import { setTimeout as delay } from 'node:timers/promises'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { createApp } from '../app.ts'
 import { followDatabaseClock } from '../db/clock.ts'
@@ -8,6 +7,7 @@ import { createPool, endPool } from '../db/pool.ts'
 import { handleOffloaded } from '../http/offload.ts'
 import { maxClockSkew } from '../journal/commit-protocol.ts'
 import { createLog } from '../kernel/log.ts'
+import { atMost } from '../kernel/periodic.ts'
 import { snapshotsOf } from '../metrics/registry.ts'
 import { openTelemetry } from '../telemetry/open.ts'
 import { tuneHeap } from './heap-tuning.ts'
@@ -29,7 +29,7 @@ telemetry?.reportTo(log)
 const opened = databases.map(({ name, address }) => {
   const pool = createPool(address, { max: connections, onIdleError: reportTo(log, name) })
   const clock = followDatabaseClock(pool)
-  const ready = Promise.race([clock.ready, delay(clockMilliseconds, undefined, { ref: false })])
+  const ready = atMost(clockMilliseconds, clock.ready)
   return { name, pool, clock, ready, notifyWorker: null, isReady: () => true }
 })
 const [first, ...others] = opened
