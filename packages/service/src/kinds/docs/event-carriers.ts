@@ -25,19 +25,14 @@ export function carrierSentence(kind: Kind, name: string): string {
 function sentenceFor({ always, sometimes, silent }: Carriers, created: boolean): string {
   const all = [...always, ...sometimes]
   if (all.length === 0) return 'No event: sync only.'
-  if (created) return `Set at creation: reported by ${named(all, 'or')}.`
-  if (silent) return `Reported by ${named(sometimes, 'or')}; some changes by no event: sync only.`
-  if (always.length === 0) return `Reported by ${named(sometimes, 'or')}.`
-  return `Reported by ${named(always, 'and')}${sometimes.length === 0 ? '' : `, some changes also by ${named(sometimes, 'or')}`}.`
+  if (created) return `Set at creation: reported by ${named(all, 'disjunction')}.`
+  if (silent) return `Reported by ${named(sometimes, 'disjunction')}; some changes by no event: sync only.`
+  if (always.length === 0) return `Reported by ${named(sometimes, 'disjunction')}.`
+  return `Reported by ${named(always, 'conjunction')}${sometimes.length === 0 ? '' : `, some changes also by ${named(sometimes, 'disjunction')}`}.`
 }
 
-const lists = {
-  and: new Intl.ListFormat('en-GB', { type: 'conjunction' }),
-  or: new Intl.ListFormat('en-GB', { type: 'disjunction' }),
-}
-
-function named(types: readonly string[], word: 'and' | 'or'): string {
-  return lists[word].format(types.map((type) => `\`${type}\``))
+function named(types: readonly string[], type: 'conjunction' | 'disjunction'): string {
+  return new Intl.ListFormat('en-GB', { type }).format(types.map((name) => `\`${name}\``))
 }
 
 /** The events of a creation, with each word of each choice. */
