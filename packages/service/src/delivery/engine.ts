@@ -60,7 +60,7 @@ export function createEngine(
     ...services,
     queues: otherQueues,
     exclusiveTasks,
-    onDisabled: wakeUnlessDraining,
+    onDisabled: wakeUnlessDriven,
   })
   /** By attempts a second: the endpoints that ask for as many share one, each under its own name. */
   const rates = new Map<number, RateLimiter>()
@@ -86,7 +86,7 @@ export function createEngine(
     },
     onFailure: (error) => log.warn({ err: loggable(error) }, 'drains could not be looked after'),
   })
-  const sweeper = createSweeper(services, { stopWithin, onDeliveries: wakeUnlessDraining })
+  const sweeper = createSweeper(services, { stopWithin, onDeliveries: wakeUnlessDriven })
   /** Queues may be waiting for permits. */
   let behind = false
   /** `runDue` drives the engine. */
@@ -120,7 +120,7 @@ export function createEngine(
     return { host, most: maxConcurrent, rate: { limiter, name: keyOf(claim) } }
   }
 
-  function wakeUnlessDraining(): void {
+  function wakeUnlessDriven(): void {
     if (!isDriven) searching.wake()
   }
 
@@ -167,7 +167,7 @@ export function createEngine(
         paced += found.length
       }
     }
-    if (isFull && (begun.length > 0 || paced > 1)) wakeUnlessDraining()
+    if (isFull && (begun.length > 0 || paced > 1)) wakeUnlessDriven()
     return begun
   }
 

@@ -112,7 +112,6 @@ interface Ranked {
 
 /** The coding that the client prefers, the first of equals; null: none is accepted. */
 export function acceptedCoding(request: Pick<FastifyRequest, 'headers'>): Coding | null {
-  if (request.headers['accept-encoding'] === undefined) return null
   const client = new Negotiator(request) as Negotiator & Ranked
   return client.encoding(codings, { preferred: codings }) ?? null
 }
