@@ -31,7 +31,7 @@ create table organizations (
   moves integer not null default 0,
   prevents_double_booking boolean not null default false,
   primary key (organization_id),
-  check (away = any (array['arriving'::text, 'fenced'::text, 'moved'::text])),
+  check (away = any (array['arriving'::text, 'moved'::text])),
   check (deletion_began_at is null or suspended_at is not null)
 );
 
@@ -43,7 +43,7 @@ create table organization_clocks (
   away text,
   primary key (organization_id),
   foreign key (organization_id) references organizations(organization_id),
-  check (away = any (array['arriving'::text, 'fenced'::text, 'moved'::text]))
+  check (away = any (array['arriving'::text, 'moved'::text]))
 ) with (fillfactor=20, autovacuum_vacuum_threshold=200, autovacuum_vacuum_cost_delay=0);
 
 -- How many rows of a kind exist and how many were removed, the digests and bytes of those that exist, and the last number given.
@@ -187,8 +187,8 @@ create table messages (
   customer_id uuid,
   author_id uuid,
   direction text,
-  body_version smallint not null default 1,
   external_id text,
+  body_version smallint not null default 1,
   primary key (organization_id, id),
   check (removed_at = updated_at),
   check (updated_at >= created_at)
@@ -200,7 +200,6 @@ create index messages_customer_id on messages (organization_id, customer_id, cre
 create index messages_direction on messages (organization_id, direction, created_at desc, id desc) where removed_at is null and direction is not null;
 create unique index messages_external_id on messages (organization_id, external_id) where external_id is not null;
 create index messages_live on messages (organization_id, updated_at, id) where removed_at is null;
-create index messages_outdated on messages (organization_id, id) where body_version < 2 and removed_at is null;
 create index messages_removed on messages (organization_id, updated_at, id) where removed_at is not null;
 create index messages_stream on messages (organization_id, updated_at, id);
 create trigger inbox_new after insert on messages for each row when (current_setting('deskwire.copying'::text, true) is distinct from 'on'::text) execute function inbox_message();
@@ -690,13 +689,13 @@ create table recoveries (
   until timestamptz(3) not null,
   retried integer not null default 0,
   created integer not null default 0,
+  include_succeeded boolean not null default false,
   created_at timestamptz(3) not null,
   finished_at timestamptz(3),
   position uuid not null,
   due_at timestamptz(3),
   lease_id uuid,
   lease_until timestamptz(3),
-  include_succeeded boolean not null default false,
   primary key (organization_id, webhook_id, id),
   foreign key (organization_id, webhook_id) references webhooks(organization_id, id) on delete cascade,
   check ((finished_at is null) = (due_at is not null)),
@@ -904,7 +903,7 @@ RETURN array_to_tsvector(string_to_array(("right"((p_organization_id)::text, 8) 
 
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_97a5e7348460(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+create or replace function commit_235c8136985e(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
 language plpgsql volatile set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $function$
 #variable_conflict use_column
 declare
@@ -3130,7 +3129,7 @@ begin
   if p_changes ? 'message_insert' then
     with added as (
       insert into messages (organization_id, id, created_at, updated_at, body, body_version, conversation_id, direction, author_id, external_id, customer_id)
-        select p_organization_id, r.id, r.created_at, v_stamp, r.head || v_tail, 2, r.conversation_id, r.direction, r.author_id, r.external_id, r.customer_id
+        select p_organization_id, r.id, r.created_at, v_stamp, r.head || v_tail, 1, r.conversation_id, r.direction, r.author_id, r.external_id, r.customer_id
         from jsonb_to_recordset(p_changes->'message_insert') as r(id uuid, created_at timestamptz, head text, conversation_id uuid, direction text, author_id uuid, external_id text, customer_id uuid)
           where r.id <> all(v_refused)
         returning id, body, sha256(convert_to(id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(body, 'UTF8')) as content)
@@ -3157,7 +3156,7 @@ begin
   if p_changes ? 'message_update' then
     with changed as (
       update messages t set conversation_id = r.conversation_id, direction = r.direction, author_id = r.author_id, external_id = r.external_id, customer_id = r.customer_id, body = r.head || v_tail,
-          body_version = greatest(t.body_version, 2), updated_at = v_stamp
+          body_version = greatest(t.body_version, 1), updated_at = v_stamp
         from (select p_organization_id as organization_id, k.id, k.expected, k.old_term, k.old_content, k.old_bytes, k.head, k.conversation_id, k.direction, k.author_id, k.external_id, k.customer_id
           from jsonb_to_recordset(p_changes->'message_update') as k(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int, head text, conversation_id uuid, direction text, author_id uuid, external_id text, customer_id uuid) where k.id = any(array[k.id]) offset 0) r
         where t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.expected

@@ -2,10 +2,8 @@
 
 import { createLinkFunction } from './auth/keys/console-links.ts'
 import { keyFunctions } from './auth/keys/functions.ts'
-import { revokedMigration } from './auth/keys/revoked.ts'
 import type { Schema, SchemaFunction } from './db/migration.ts'
 import { baseline } from './db/migrations/baseline.ts'
-import { endpointOptions } from './db/migrations/endpoint-options.ts'
 import { completeFunction } from './delivery/complete.ts'
 import { disableFunction, failPendingFunction, retryNowFunction } from './delivery/endpoint-queues.ts'
 import { fanOutFunction } from './delivery/fan-outs.ts'
@@ -15,10 +13,9 @@ import { expireFunction } from './delivery/registrants.ts'
 import { kinds as deskKinds } from './desk/index.ts'
 import { deskTables } from './desk/tables.ts'
 import { storeResponseFunction } from './idempotency/stored-responses.ts'
-import { inboxImports, inboxMigration } from './inbox/table.ts'
+import { inboxTable } from './inbox/table.ts'
 import { commitFunction } from './journal/commit-function.ts'
 import type { Kind } from './kinds/model/kind.ts'
-import { indexOutdatedDocuments } from './kinds/model/reindex.ts'
 import { webhookFunctions } from './webhooks/functions.ts'
 import { logFunctions } from './webhooks/log-functions.ts'
 import { recoverPieceFunction } from './webhooks/recovery/job.ts'
@@ -36,21 +33,8 @@ export function schemaOf(
   return {
     commitFunction: commit,
     migrations: [
-      { id: '20261126-01-baseline', statements: [...baseline, ...deskTables] },
-      ...endpointOptions,
+      { id: '20261127-01-baseline', statements: [...baseline, ...deskTables, ...inboxTable] },
       ...kinds.flatMap((kind) => kind.migrations),
-      inboxMigration,
-      ...kinds
-        .filter((kind) => deskKinds.includes(kind))
-        .flatMap(({ table }) => indexOutdatedDocuments(table)),
-      {
-        id: '20261126-10-double-booking',
-        statements: [
-          'alter table organizations add column if not exists prevents_double_booking boolean not null default false',
-        ],
-      },
-      revokedMigration,
-      inboxImports,
     ],
     functions: [
       commit,

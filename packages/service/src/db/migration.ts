@@ -93,8 +93,3 @@ export function buildIndex(name: string, on: string, unique = false): readonly s
     `create ${unique ? 'unique ' : ''}index concurrently ${name} on ${on}`,
   ]
 }
-
-/** A migration that builds one index. */
-export function indexMigration(id: string, name: string, on: string): Migration {
-  return { id, gradually: { indexes: buildIndex(name, on) }, statements: [] }
-}

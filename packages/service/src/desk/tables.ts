@@ -28,7 +28,8 @@ export const deskTables: readonly string[] = [
       'external_id text',
     ],
     unique: ['external_id'],
-    lookup: ['customer_id', 'assignee_id', 'channel', 'status', 'handled_by'],
+    lookup: ['customer_id', 'channel', 'status', 'handled_by'],
+    lookupOrNull: ['assignee_id'],
     search: true,
   }),
   // Conversations that need a summary, of all organizations: the summarizer finds its work here.
@@ -36,8 +37,22 @@ export const deskTables: readonly string[] = [
     where resolved_at is not null and summarized_at is null`,
   ...createStreamTable({
     name: 'messages',
-    columns: ['conversation_id uuid', 'customer_id uuid', 'author_id uuid', 'direction text'],
+    columns: [
+      'conversation_id uuid',
+      'customer_id uuid',
+      'author_id uuid',
+      'direction text',
+      'external_id text',
+    ],
+    unique: ['external_id'],
     lookup: ['conversation_id', 'customer_id', 'direction'],
+    references: ['author_id'],
+    search: true,
+  }),
+  ...createStreamTable({
+    name: 'notes',
+    columns: ['conversation_id uuid', 'author_id uuid', 'customer_id uuid'],
+    lookup: ['conversation_id', 'author_id', 'customer_id'],
     search: true,
   }),
   ...createStreamTable({
@@ -53,9 +68,14 @@ export const deskTables: readonly string[] = [
       'external_id text',
     ],
     unique: ['number', 'external_id'],
-    lookup: ['customer_id', 'conversation_id', 'assignee_id', 'type', 'priority', 'status'],
+    lookup: ['customer_id', 'conversation_id', 'type', 'priority', 'status'],
+    lookupOrNull: ['assignee_id'],
     search: true,
   }),
+  // Tickets that are overdue. Stored times sort as text.
+  `create index tickets_due on tickets (organization_id, ((body::json ->> 'dueAt') collate "C"))
+    where removed_at is null and status in ('new', 'open', 'pending', 'on_hold')
+      and (body::json ->> 'dueAt') collate "C" is not null`,
   ...createStreamTable({
     name: 'bookings',
     columns: [
@@ -67,7 +87,12 @@ export const deskTables: readonly string[] = [
       'external_id text',
     ],
     unique: ['external_id'],
-    lookup: ['customer_id', 'assignee_id', 'start_at', 'status'],
+    lookup: ['customer_id', 'start_at', 'status'],
+    lookupOrNull: ['assignee_id'],
+    references: ['conversation_id'],
     search: true,
   }),
+  // Where an assignee's time is taken.
+  `create index bookings_times on bookings (organization_id, assignee_id, ((body::json ->> 'endAt') collate "C"))
+    where removed_at is null and assignee_id is not null and status in ('pending', 'confirmed')`,
 ]

@@ -11,7 +11,7 @@ const shown: Readonly<Record<string, readonly [version: number, fields: string]>
     'channel subject status handledBy assigneeId escalatedAt resolvedAt lastMessageAt summary summarizedAt externalId tags customAttributes customerId',
   ],
   message: [
-    2,
+    1,
     'conversationId direction author body contentType attachments sentAt channel externalId customerId',
   ],
   note: [1, 'conversationId author body customerId'],

@@ -1,6 +1,5 @@
 /** Keys that were revoked: what they were, when, and by whom, for 30 days. */
 import type { Pool } from 'pg'
-import type { Migration } from '../../db/migration.ts'
 import type { Queryable } from '../../db/pool.ts'
 import type { Page } from '../../http/list-parameters.ts'
 import { notServedOrganizations } from '../../journal/not-served.ts'
@@ -12,30 +11,6 @@ import type { KeyFilter } from './store.ts'
 export const revokedKept = 30 * 24 * 60 * 60 * 1_000
 /** Rows of one statement of maintenance. */
 const piece = 1_000
-
-export const revokedMigration: Migration = {
-  id: '20261126-15-revoked-keys',
-  statements: [
-    `create table revoked_api_keys (
-      organization_id uuid not null,
-      id uuid not null,
-      name text not null,
-      scopes text[] not null,
-      last4 text not null,
-      expires_at timestamptz(3),
-      last_used_at timestamptz(3),
-      created_at timestamptz(3) not null,
-      updated_at timestamptz(3) not null,
-      revoked_at timestamptz(3) not null,
-      -- The key that revoked it; null for the operator.
-      revoked_by uuid,
-      revoked_by_name text,
-      primary key (organization_id, id)
-    )`,
-    'create index revoked_api_keys_newest on revoked_api_keys (organization_id, revoked_at desc, id desc)',
-    'create index revoked_api_keys_age on revoked_api_keys (revoked_at)',
-  ],
-}
 
 /** In the function that revokes, before the key is deleted with its tokens. */
 export const noteRevoked = `insert into revoked_api_keys (organization_id, id, name, scopes, last4, expires_at, last_used_at, created_at,

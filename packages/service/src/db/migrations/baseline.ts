@@ -49,8 +49,9 @@ const organizations: readonly string[] = [
     suspended_at timestamptz(3),
     deletion_began_at timestamptz(3),
     -- Null for an organization that this database serves.
-    away text check (away in ('arriving', 'fenced', 'moved')),
+    away text check (away in ('arriving', 'moved')),
     moves integer not null default 0,
+    prevents_double_booking boolean not null default false,
     check (deletion_began_at is null or suspended_at is not null)
   )`,
   // One row an organization, locked first by every commit. Updated constantly: space for HOT updates.
@@ -59,7 +60,7 @@ const organizations: readonly string[] = [
     last_stamp timestamptz(3) not null,
     epoch integer not null,
     -- As in organizations: this is the row that every commit reads.
-    away text check (away in ('arriving', 'fenced', 'moved'))
+    away text check (away in ('arriving', 'moved'))
   ) with (fillfactor = 20, autovacuum_vacuum_threshold = 200, autovacuum_vacuum_cost_delay = 0)`,
   `create table kind_counters (
     organization_id uuid not null references organizations,
@@ -133,6 +134,25 @@ const keys: readonly string[] = [
   )`,
   'create index console_links_of_key on console_links (organization_id, api_key_id)',
   'create index console_links_expiring on console_links (expires_at)',
+  // Keys that were revoked, for 30 days.
+  `create table revoked_api_keys (
+    organization_id uuid not null,
+    id uuid not null,
+    name text not null,
+    scopes text[] not null,
+    last4 text not null,
+    expires_at timestamptz(3),
+    last_used_at timestamptz(3),
+    created_at timestamptz(3) not null,
+    updated_at timestamptz(3) not null,
+    revoked_at timestamptz(3) not null,
+    -- The key that revoked it; null for the operator.
+    revoked_by uuid,
+    revoked_by_name text,
+    primary key (organization_id, id)
+  )`,
+  'create index revoked_api_keys_newest on revoked_api_keys (organization_id, revoked_at desc, id desc)',
+  'create index revoked_api_keys_age on revoked_api_keys (revoked_at)',
 ]
 
 // Events, deliveries and attempts are in partitions by week, which are dropped when the log no longer reaches back to them. Pending
@@ -150,6 +170,8 @@ const events: readonly string[] = [
     body text,
     -- The trace in which its change was made, as a traceparent.
     trace_context text,
+    changed jsonb,
+    cause jsonb,
     primary key (organization_id, id)
   ) partition by range (id)`,
   // For erasing what events still have of a removed object.
@@ -204,23 +226,35 @@ const endpoints: readonly string[] = [
     events text[] not null,
     status text not null check (status in ('active', 'disabled')),
     disabled_reason text
-      check (disabled_reason in ('failing', 'address_not_public', 'registrant_revoked', 'manual')),
+      check (disabled_reason in ('failing', 'address_not_public', 'registrant_revoked', 'manual', 'gone')),
     disabled_at timestamptz(3),
     api_key_id uuid not null,
     created_at timestamptz(3) not null,
     updated_at timestamptz(3) not null,
-    signatures text[] not null default '{service}' check (signatures in ('{service}', '{service,standard}')),
+    signatures text[] not null default '{service}'
+      check (signatures in ('{service}', '{service,standard}', '{service,standard,v1a}')),
     -- While an endpoint is disabled no deliveries are made for it. Enabled again, it remembers since when that was.
     gap_since timestamptz(3),
     gap_until timestamptz(3),
     -- The link of the console session that registered it. An endpoint outlives both.
     console_link_id uuid,
+    -- What it asks for beyond the defaults: null, or false, asks for nothing.
+    options jsonb,
+    sealed_headers bytea,
+    subscription_id text,
+    ends_at timestamptz(3),
+    -- The last state that an event reported, and since when.
+    reported_state text,
+    reported_since timestamptz(3),
     primary key (organization_id, id),
     check ((status = 'disabled') = (disabled_at is not null)),
     check ((status = 'disabled') = (disabled_reason is not null)),
     check ((gap_since is null) = (gap_until is null))
   )`,
   `create index webhooks_registrant on webhooks (organization_id, api_key_id) where status = 'active'`,
+  'create index webhooks_end on webhooks (ends_at) where ends_at is not null',
+  `create index webhooks_reported on webhooks (organization_id, id)
+    where reported_state is distinct from case when status = 'disabled' then 'disabled' end`,
   `create table webhook_secrets (
     organization_id uuid not null,
     webhook_id uuid not null,
@@ -245,6 +279,7 @@ const endpoints: readonly string[] = [
     foreign key (organization_id, webhook_id) references webhooks on delete cascade,
     check ((failure_count = 0) = (failing_since is null))
   ) with (fillfactor = 20)`,
+  'create index webhook_health_failing on webhook_health (organization_id, webhook_id) where failing_since is not null',
   // One row an endpoint, its queue: when its next delivery is due, and which worker holds it. Found without locks by due_at and leased by
   // compare-and-set, so that one worker at a time sends to an endpoint.
   `create table lanes (
@@ -291,7 +326,7 @@ const deliveries: readonly string[] = [
     event_created_at timestamptz(3) not null,
     subject_kind text not null,
     subject_id uuid not null,
-    status text not null check (status in ('pending', 'succeeded', 'failed')),
+    status text not null check (status in ('pending', 'succeeded', 'failed', 'skipped')),
     payload text not null check (payload in ('current', 'stored')),
     attempt_count integer not null,
     max_attempts integer not null check (max_attempts > 0),
@@ -391,6 +426,7 @@ const jobs: readonly string[] = [
     until timestamptz(3) not null,
     retried integer not null default 0,
     created integer not null default 0,
+    include_succeeded boolean not null default false,
     created_at timestamptz(3) not null,
     finished_at timestamptz(3),
     -- No event up to this id is left to look at.
@@ -419,6 +455,8 @@ const jobs: readonly string[] = [
     position uuid not null,
     -- When the next piece is due. Those that have had one later wait behind those that have not.
     due_at timestamptz(3) not null,
+    conditions jsonb,
+    own_key text,
     primary key (organization_id, webhook_id, stamp),
     foreign key (organization_id, webhook_id) references webhooks on delete cascade
   )`,

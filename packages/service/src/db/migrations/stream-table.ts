@@ -1,5 +1,5 @@
 /** Creates a stream table, for migrations: released ones never change, so neither does the result for the same arguments. */
-import { buildIndex, indexMigration, type Migration } from '../migration.ts'
+import { buildIndex, type Migration } from '../migration.ts'
 
 interface StreamTableColumns {
   readonly name: string
@@ -9,12 +9,24 @@ interface StreamTableColumns {
   readonly unique?: readonly string[]
   /** Own columns to find rows by, within the organization, newest first. */
   readonly lookup?: readonly string[]
+  /** Likewise, and rows are also found by having none. */
+  readonly lookupOrNull?: readonly string[]
+  /** Own columns by which a removal finds the rows that refer to what is removed. */
+  readonly references?: readonly string[]
   /** Whether rows are found by tags and words. */
   readonly search?: boolean
 }
 
 export function createStreamTable(table: StreamTableColumns): string[] {
-  const { name, columns, unique = [], lookup = [], search = false } = table
+  const {
+    name,
+    columns,
+    unique = [],
+    lookup = [],
+    lookupOrNull = [],
+    references = [],
+    search = false,
+  } = table
   return [
     `create table ${name} (
       organization_id uuid not null,
@@ -43,6 +55,16 @@ export function createStreamTable(table: StreamTableColumns): string[] {
         `create index ${name}_${column} on ${name} (organization_id, ${column}, created_at desc, id desc)
           where removed_at is null and ${column} is not null`,
     ),
+    ...lookupOrNull.map(
+      (column) =>
+        `create index ${name}_${column} on ${name} (organization_id, ${column}, created_at desc, id desc)
+          where removed_at is null`,
+    ),
+    ...references.map(
+      (column) =>
+        `create index ${name}_${column} on ${name} (organization_id, ${column})
+          where removed_at is null and ${column} is not null`,
+    ),
     ...(search ? createSearchTable(name) : []),
   ]
 }
@@ -60,6 +82,8 @@ function createSearchTable(table: string): string[] {
     // New entries wait in a list that every search reads: PostgreSQL's default of 4 MiB takes 10 ms.
     `create index ${table}_words_found on ${table}_words using gin (search_vector(organization_id, terms))
       with (gin_pending_list_limit = 1024)`,
+    // Documents that an earlier release wrote (kinds/model/reindex.ts): empty when all are written anew.
+    `create index ${table}_words_outdated on ${table}_words (organization_id, id) where left(terms, 2) <> '~2'`,
   ]
 }
 
@@ -76,25 +100,5 @@ export function indexOutdated(table: string, version: number): Omit<Migration, '
       `drop index if exists ${table}_outdated`,
       `alter index ${table}_outdated_next rename to ${table}_outdated`,
     ],
-  }
-}
-
-/** An index by which a removal finds the rows that refer to what is removed. */
-export function indexReference(id: string, table: string, column: string): Migration {
-  const on = `${table} (organization_id, ${column}) where removed_at is null and ${column} is not null`
-  return indexMigration(id, `${table}_${column}`, on)
-}
-
-/** The migration with which rows are also found by having no value of a looked-up column. */
-export function indexNulls(table: string, column: string): Omit<Migration, 'id'> {
-  const index = `${table}_${column}`
-  return {
-    gradually: {
-      indexes: buildIndex(
-        `${index}_next`,
-        `${table} (organization_id, ${column}, created_at desc, id desc) where removed_at is null`,
-      ),
-    },
-    statements: [`drop index if exists ${index}`, `alter index ${index}_next rename to ${index}`],
   }
 }

@@ -1,5 +1,3 @@
-import { indexMigration } from '../../db/migration.ts'
-import { indexNulls, indexReference } from '../../db/migrations/stream-table.ts'
 import { choice, text } from '../../kernel/fields/fields.ts'
 import { defineKind } from '../../kinds/model/define-kind.ts'
 import { action } from '../../kinds/model/kind.ts'
@@ -16,14 +14,6 @@ import {
 } from './moves.ts'
 
 const reason = text({ max: 2_000, description: 'Why.' })
-
-/** Where an assignee's time is taken. By expression, so that processes of an earlier release keep it too. */
-const timesIndex = indexMigration(
-  '20261126-11-booking-times',
-  'bookings_times',
-  `bookings (organization_id, assignee_id, ((body::json->>'endAt') collate "C"))
-    where removed_at is null and assignee_id is not null and status in ('pending', 'confirmed')`,
-)
 
 /** A time agreed with a customer (specification 4.7). */
 export const booking = defineKind({
@@ -42,11 +32,6 @@ export const booking = defineKind({
     'booking.deleted': 'a booking is deleted, by itself or with its customer',
   },
   removedEvent: 'booking.deleted',
-  migrations: [
-    indexReference('20261126-05-booking-conversations', 'bookings', 'conversation_id'),
-    { id: '20261126-06-bookings-unassigned', ...indexNulls('bookings', 'assignee_id') },
-    timesIndex,
-  ],
   periods: {
     owner: 'assigneeId',
     starts: 'startAt',

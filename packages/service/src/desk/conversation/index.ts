@@ -1,4 +1,3 @@
-import { indexNulls } from '../../db/migrations/stream-table.ts'
 import { text } from '../../kernel/fields/fields.ts'
 import { defineKind } from '../../kinds/model/define-kind.ts'
 import { action } from '../../kinds/model/kind.ts'
@@ -60,7 +59,6 @@ export const conversation = defineKind({
       apply: (before: Conversation, { summary }, context) => summarize(before, summary, context),
     }),
   },
-  migrations: [{ id: '20261126-06-conversations-unassigned', ...indexNulls('conversations', 'assignee_id') }],
   example: {
     customerId: '01980000-0000-7000-8000-000000000001',
     channel: 'email',

@@ -2,7 +2,6 @@
  * Internal notes (specification 4.5): a kind of their own, so that keys, lists, syncs, exports and endpoints which know
  * messages are never sent one (decision 34).
  */
-import { createStreamTable } from '../../db/migrations/stream-table.ts'
 import { validationFailed } from '../../kernel/errors.ts'
 import type { StateOf } from '../../kernel/fields/field.ts'
 import { text } from '../../kernel/fields/fields.ts'
@@ -56,19 +55,6 @@ export const note = defineKind({
     'note.deleted': 'a note is deleted, by itself, with its conversation or with its customer',
   },
   removedEvent: 'note.deleted',
-  migrations: [
-    {
-      id: '20261126-07-notes',
-      statements: [
-        ...createStreamTable({
-          name: 'notes',
-          columns: ['conversation_id uuid', 'author_id uuid', 'customer_id uuid'],
-          lookup: ['conversation_id', 'author_id', 'customer_id'],
-          search: true,
-        }),
-      ],
-    },
-  ],
   rules: {
     create(draft) {
       const errors = authorErrors(draft.author)

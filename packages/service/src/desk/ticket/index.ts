@@ -1,5 +1,3 @@
-import { indexMigration } from '../../db/migration.ts'
-import { indexNulls } from '../../db/migrations/stream-table.ts'
 import { choice, reference, sequence, text, timestamp } from '../../kernel/fields/fields.ts'
 import { commonFields } from '../../kinds/model/common-fields.ts'
 import { defineKind } from '../../kinds/model/define-kind.ts'
@@ -84,16 +82,6 @@ export const ticket = defineKind({
     },
   },
   rules: { create: createTicket, update: updateTicket, events: ticketEvents },
-  migrations: [
-    { id: '20261126-06-tickets-unassigned', ...indexNulls('tickets', 'assignee_id') },
-    // Of the stored bytes, so that tickets of every release are in it.
-    indexMigration(
-      '20261126-16-tickets-due',
-      'tickets_due',
-      `tickets (organization_id, (${dueAt('tickets')}))
-        where removed_at is null and ${isOpen('tickets')} and ${dueAt('tickets')} is not null`,
-    ),
-  ],
   example: {
     customerId: '01980000-0000-7000-8000-000000000001',
     subject: 'The invoice shows the wrong address',

@@ -1,7 +1,6 @@
 /** Search documents that an earlier release wrote, written as this one does. Rows stay as they are: no stamp, no event. */
 import type { Pool } from 'pg'
 import { isHeldElsewhere } from '../../db/failure.ts'
-import { indexMigration, type Migration } from '../../db/migration.ts'
 import { transaction } from '../../db/transaction.ts'
 import { timestampText } from '../../journal/body.ts'
 import { type OutdatedRow, organizationsWith } from '../../journal/outdated.ts'
@@ -12,13 +11,6 @@ import { parseRepresentation } from './representation.ts'
 import { documentVersion, searchTerms } from './search.ts'
 
 const isOutdated = `left(t.terms, ${documentVersion.length}) <> '${documentVersion}'`
-
-/** An index of such documents, empty when all are written. */
-export function indexOutdatedDocuments({ name, searchable }: Kind['table']): Migration[] {
-  if (!searchable) return []
-  const on = `${name}_words (organization_id, id) where ${isOutdated.replace('t.', '')}`
-  return [indexMigration(`20261126-12-documents-of-${name}`, `${name}_words_outdated`, on)]
-}
 
 /** Organizations with such documents. */
 export function organizationsToReindex(pool: Pool, { table }: Kind): Promise<readonly string[]> {
