@@ -14,15 +14,5 @@ export function createPing(pool: Pool, clock: Clock): () => Promise<boolean> {
     clock,
     goodFor,
   })
-  return async () => {
-    let answered = false
-    const asked = ask().then(
-      () => {
-        answered = true
-      },
-      () => {},
-    )
-    await atMost(respondsWithin, asked)
-    return answered
-  }
+  return () => atMost(respondsWithin, ask()).catch(() => false)
 }

@@ -134,12 +134,7 @@ const graceMilliseconds = 1_000
  * after `grace` milliseconds.
  */
 export async function endPool(pool: Pool, grace = graceMilliseconds): Promise<void> {
-  let hasEnded = false
-  const ending = pool.end().then(() => {
-    hasEnded = true
-  })
-  await atMost(grace, ending)
-  if (hasEnded) return
+  if (await atMost(grace, pool.end())) return
   // A client with a running statement closes its socket at once.
   await Promise.all([...(open.get(pool) ?? [])].map((client) => (client as unknown as Client).end()))
 }

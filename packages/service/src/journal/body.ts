@@ -9,7 +9,7 @@
  * The last member of the head is one that the commit function can rewrite without reading the rest: the number, or a
  * reference that a removal sets to null. A removed row's body is its removal record.
  */
-import { createHash, hash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { nilUuid } from '../kernel/ids.ts'
 import type { StreamReference } from './stream-table.ts'
 
@@ -159,7 +159,7 @@ export const digestModulus = '18446744073709551616'
 
 /** A row's digest term (specification 7.8): the first eight bytes of SHA-256(`<id>:<updatedAt>`), a signed decimal. */
 export function digestTerm(id: string, updatedAt: string): string {
-  return createHash('sha256').update(`${id}:${updatedAt}`).digest().readBigInt64BE(0).toString()
+  return hash('sha256', `${id}:${updatedAt}`, 'buffer').readBigInt64BE(0).toString()
 }
 
 /** A row's content digest term: the first eight bytes of its body's SHA-256 as a signed decimal (specification 7.8). */

@@ -111,9 +111,10 @@ export function periodic(options: PeriodicOptions): Periodic {
   }
 }
 
-/** Waits at most this long for `ending`. Rejects if it rejects within that time. */
-export async function atMost(milliseconds: number, ending: Promise<unknown> | null): Promise<void> {
-  const { promise: over, resolve } = Promise.withResolvers<void>()
-  const limit = setTimeout(resolve, milliseconds)
-  await Promise.race([ending, over]).finally(() => clearTimeout(limit))
+/** Waits at most this long for `ending`; returns whether it ended. Rejects if it rejects within that time. */
+export async function atMost(milliseconds: number, ending: Promise<unknown> | null): Promise<boolean> {
+  const { promise: over, resolve } = Promise.withResolvers<boolean>()
+  const limit = setTimeout(resolve, milliseconds, false)
+  const ended = Promise.resolve(ending).then(() => true)
+  return Promise.race([ended, over]).finally(() => clearTimeout(limit))
 }
