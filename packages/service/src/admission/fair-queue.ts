@@ -107,9 +107,10 @@ export class FairQueue {
     return this.#waiting
   }
 
-  /** Rejects with the signal's reason. @throws LimitExceeded, also as a rejection, when too many wait or it has waited too long. */
+  /** Rejects with the reason of a signal that is or gets aborted, and with LimitExceeded when too many wait or it has waited too long. */
   acquire(organizationId: string, demand: Demand = {}): CapacityPermit | Promise<CapacityPermit> {
-    const { cost = 1, kind = 'short' } = demand
+    const { cost = 1, kind = 'short', signal } = demand
+    if (signal?.aborted) return Promise.reject(signal.reason)
     const tenant = this.#tenantOf(kind === 'shared' ? several : organizationId)
     // Not ahead of queued entries of the same organization.
     if (tenant.queues[kind].length === 0 && !this.#isBlocked && this.#fits(tenant, kind, cost)) {
@@ -146,7 +147,6 @@ export class FairQueue {
       this.#forgetIdle(tenant)
       throw new LimitExceeded('all_taken', this.#what)
     }
-    signal?.throwIfAborted()
     const { promise, resolve, reject } = Promise.withResolvers<CapacityPermit>()
     const entry: Waiting = { tenant, kind, cost, number: ++this.#lastNumber, start: resolve }
     if (!this.#waitingTenants.has(tenant)) this.#catchUp(tenant)

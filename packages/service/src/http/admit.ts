@@ -134,14 +134,13 @@ export class RequestAdmission {
   }
 
   /** Before anything of the body is read. Rejects with LimitExceeded, or when the client has disconnected. */
-  async admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  async admit(request: FastifyRequest): Promise<void> {
     const { caller, disconnected: signal } = request
     if (caller === null) return
     const { organizationId } = caller
     const permit = this.#requests.acquire(organizationId, { signal })
     const admitted = new Admitted(permit instanceof Promise ? await permit : permit)
     request.admitted = admitted
-    reply.raw.once('close', () => admitted.close())
     const cost = this.#bytesOf(request, organizationId)
     if (cost <= uncounted) return
     const queue = isRead(request) ? this.#responses : this.#bodies

@@ -96,7 +96,7 @@ function stepsOf(server: FastifyInstance, parts: PipelineParts): Steps {
       routedOnly,
       // Last, a route that needs a key finds its caller (`requireKey` in authenticate.ts).
     ),
-    preParsing: present(admission && ((request, reply) => admission.admit(request, reply))),
+    preParsing: present(admission && ((request) => admission.admit(request))),
     // Then the body is read (read-body.ts).
     preValidation: present(trace?.resume),
     preHandler: present(offload && offloadLarge(offload)),
@@ -130,12 +130,13 @@ function present<Step>(...steps: readonly (Step | false | undefined)[]): readonl
   return steps.filter((step): step is Step => step !== false && step !== undefined)
 }
 
-/** Aborts the signal of a request whose client disconnects before the response was sent. */
+/** When the client has the response, or has disconnected, which aborts the request's signal: what the request held is released. */
 function watchClient(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
   const gone = new AbortController()
   request.disconnected = gone.signal
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) gone.abort(new Disconnected())
+    request.admitted?.close()
   })
   done()
 }

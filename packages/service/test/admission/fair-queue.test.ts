@@ -201,6 +201,9 @@ test('what is aborted leaves the queue at once, with the reason, and never start
   await expect(queue.acquire('c', { signal: gone.signal })).rejects.toBe(reason)
   held.release()
   expect(queue.held).toBe(0)
+  // Nor where it would not have to wait.
+  await expect(queue.acquire('c', { signal: gone.signal })).rejects.toBe(reason)
+  expect(queue.held).toBe(0)
 })
 
 test('queues are bounded: beyond its own an organization is refused for its share, beyond all for want of capacity', async () => {

@@ -1,6 +1,7 @@
 /** What a request holds before it is worked on, who waits for it, and who is refused. No database. */
 import { connect } from 'node:net'
 import { Readable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
 import pino from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import { eventually } from '../../../testbed/eventually.ts'
@@ -14,10 +15,12 @@ const quick = { waiting: 100, waitingOfOne: 50, waitAtMost: 60_000, share: 1 } a
 async function served(limits: Partial<AdmissionLimits> = {}) {
   const admission = new RequestAdmission({ ...admissionLimits, ...limits })
   const server = createServer(pino({ level: 'silent' }), { admission })
-  server.addHook('onRequest', (request, _reply, done) => {
+  const lookUps: { readonly isGone: () => boolean; readonly end: () => void }[] = []
+  server.addHook('onRequest', async (request) => {
     const organizationId = String(request.headers['x-from'])
+    if (request.headers['x-looked-up'] !== undefined)
+      await new Promise<void>((end) => lookUps.push({ isGone: () => request.disconnected.aborted, end }))
     request.caller = { organizationId, apiKeyId: organizationId, organizationCreatedAt: 0, scopes: [] }
-    done()
   })
   const open: (() => void)[] = []
   const whenTold = () => new Promise<string>((resolve) => open.push(() => resolve('{}')))
@@ -52,6 +55,7 @@ async function served(limits: Partial<AdmissionLimits> = {}) {
     port: address.port,
     open,
     made: () => made,
+    lookUps,
     streams,
     offloadedStreams,
     standing: () => admission.usage,
@@ -133,6 +137,23 @@ test('clients that disconnect while they send or wait hold nothing and wait for 
   await eventually('the next is worked on', () => open.length === 1)
   answerAll()
   expect(await next).toEqual(done)
+})
+
+test('clients that disconnect while their key is looked up hold nothing, and nothing is done for them', async () => {
+  const { standing, port, open, lookUps } = await served()
+  const heads = [
+    'GET / HTTP/1.1\r\nHost: x\r\nX-From: a\r\nX-Looked-Up: 1\r\n\r\n',
+    head(megabyte).replace('\r\n', '\r\nX-Looked-Up: 1\r\n'),
+  ]
+  const sockets = heads.map(() => connect(port, '127.0.0.1').on('error', () => {}))
+  for (const [n, socket] of sockets.entries()) socket.write(heads[n] ?? '')
+  await eventually('both are looked up', () => lookUps.length === 2)
+  for (const socket of sockets) socket.destroy()
+  await eventually('they are gone', () => lookUps.every(({ isGone }) => isGone()))
+  for (const { end } of lookUps) end()
+  await setImmediate()
+  expect(standing()).toEqual(nothingHeld)
+  expect(open).toEqual([])
 })
 
 test('work whose client has disconnected holds what it holds until it ends', async () => {
