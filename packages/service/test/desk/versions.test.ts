@@ -1,6 +1,8 @@
 /** What each kind's representation shows, by its version: the one does not change without the other. */
 import { expect, test } from 'vitest'
 import { kinds } from '../../src/desk/index.ts'
+import { documentVersion } from '../../src/kinds/model/search.ts'
+import { schemaOf } from '../../src/schema.ts'
 
 /** The fields of each kind as this release shows them. A change here is a new version, with a step in the kind's `upgrades`. */
 const shown: Readonly<Record<string, readonly [version: number, fields: string]>> = {
@@ -31,4 +33,17 @@ test('a kind that shows other fields has another version', () => {
     [table.version, representationOrder.join(' ')],
   ])
   expect(Object.fromEntries(found)).toEqual(shown)
+})
+
+test('search documents of another version are found by an index', () => {
+  const statements = schemaOf().migrations.flatMap((migration) => [
+    ...(migration.gradually?.indexes ?? []),
+    ...migration.statements,
+  ])
+  for (const { table } of kinds.filter((kind) => kind.table.searchable)) {
+    const made = statements.findLast(
+      (text) => text.includes(`create index`) && text.includes(`${table.name}_words_outdated`),
+    )
+    expect(made).toContain(`left(terms, ${documentVersion.length}) <> '${documentVersion}'`)
+  }
 })

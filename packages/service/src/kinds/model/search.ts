@@ -111,7 +111,10 @@ function searchedFields(kind: Kind): readonly string[] {
   return kind.fieldNames.filter((name) => kind.fields[name]?.search)
 }
 
-/** The first term of every document that this release writes. Documents without it are written again (`backfill.ts`). */
+/**
+ * The first term of every document that this release writes. Documents without it are written again (`backfill.ts`); a
+ * migration builds their index anew for another version (`createSearchTable`).
+ */
 export const documentVersion = '~2'
 
 /** The terms of a document, separated by spaces. The commit adds a number that it assigns. */
