@@ -22,10 +22,10 @@ interface Watch extends Disposable {
 
 export interface WaitingReaders {
   /**
-   * Waits up to so many milliseconds. Call it before reading, so that no change is missed.
+   * Waits up to so many milliseconds, or until the signal aborts. Call it before reading, so that no change is missed.
    * @throws LimitExceeded when the organization, or all together, have too many waiting readers.
    */
-  watch(interest: Interest, milliseconds: number): Watch
+  watch(interest: Interest, milliseconds: number, signal?: AbortSignal): Watch
   notify(notification: StreamNotification): void
   /** Reads the clocks of all organizations with waiting readers, in one query, and wakes those that are behind. */
   poll(): Promise<void>
@@ -79,7 +79,7 @@ export function createWaitingReaders(readClocks: ReadClocks, atMost: number = wa
     },
   }
 
-  function watch(interest: Interest, milliseconds: number): Watch {
+  function watch(interest: Interest, milliseconds: number, signal?: AbortSignal): Watch {
     const permit = permits.tryAcquire(interest.organizationId)
     if (permit instanceof LimitExceeded) throw permit
     const waiter: Waiter = {
@@ -93,6 +93,16 @@ export function createWaitingReaders(readClocks: ReadClocks, atMost: number = wa
     const waiters = byOrganization.get(interest.organizationId) ?? new Set()
     byOrganization.set(interest.organizationId, waiters.add(waiter))
     const timer = setTimeout(() => finish(waiter), milliseconds)
+    const leave = () => {
+      // Once: by the second time, others of the organization may wait in a set of their own.
+      if (!waiters.delete(waiter)) return
+      permit.release()
+      clearTimeout(timer)
+      finish(waiter)
+      if (waiters.size === 0) byOrganization.delete(interest.organizationId)
+    }
+    if (signal?.aborted) leave()
+    else signal?.addEventListener('abort', leave, { once: true })
     return {
       seen(clock) {
         waiter.clock = clock
@@ -104,13 +114,7 @@ export function createWaitingReaders(readClocks: ReadClocks, atMost: number = wa
         waiter.isDue = false
         return isDue && !waiter.isOver
       },
-      [Symbol.dispose]() {
-        permit.release()
-        clearTimeout(timer)
-        finish(waiter)
-        waiters.delete(waiter)
-        if (waiters.size === 0) byOrganization.delete(interest.organizationId)
-      },
+      [Symbol.dispose]: leave,
     }
   }
 

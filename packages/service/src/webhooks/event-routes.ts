@@ -245,23 +245,17 @@ async function waitFor(
   const { caller, reply, request } = call
   const kinds = new Set(types.map((type) => type.slice(0, type.indexOf('.'))))
   const left = Math.max(0, seconds * 1_000 - reply.elapsedTime)
-  using watch = readers.watch({ organizationId: caller.organizationId, kinds }, left)
+  using watch = readers.watch({ organizationId: caller.organizationId, kinds }, left, request.disconnected)
   request.admitted?.releaseWhileWaiting()
-  const leave = () => watch[Symbol.dispose]()
-  reply.raw.once('close', leave)
-  try {
-    let page = await read()
-    while (page.records === '' && !page.hasMore) {
-      watch.seen(page.position.at)
-      if (!(await watch.next())) break
-      page = await read()
-    }
-    // After the page was read: what it shows was committed before this check.
-    const refusal = await call.recheck()
-    return refusal === null ? ok(page) : fail(refusal)
-  } finally {
-    reply.raw.off('close', leave)
+  let page = await read()
+  while (page.records === '' && !page.hasMore) {
+    watch.seen(page.position.at)
+    if (!(await watch.next())) break
+    page = await read()
   }
+  // After the page was read: what it shows was committed before this check.
+  const refusal = await call.recheck()
+  return refusal === null ? ok(page) : fail(refusal)
 }
 
 /** Null `epoch`: without a cursor. */

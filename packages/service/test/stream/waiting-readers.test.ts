@@ -48,6 +48,31 @@ test('news that names nothing is news for all', async () => {
   expect(await state(both)).toEqual([true, true])
 })
 
+test('a reader that ended twice ends no other of its organization', async () => {
+  const readers = createWaitingReaders(none)
+  const gone = readers.watch(interest('a', 'ticket'), minute)
+  gone[Symbol.dispose]()
+  using watch = readers.watch(interest('a', 'ticket'), minute)
+  gone[Symbol.dispose]()
+  const next = watch.next()
+  readers.notify(decodeNotification('a:ticket'))
+  expect(await state(next)).toBe(true)
+})
+
+test('a reader whose client leaves, or has left before, waits for nothing and holds nothing', async () => {
+  const readers = createWaitingReaders(none, 2)
+  const client = new AbortController()
+  using watch = readers.watch(interest('a', 'ticket'), minute, client.signal)
+  const next = watch.next()
+  client.abort()
+  expect(await state(next)).toBe(false)
+  using late = readers.watch(interest('a', 'ticket'), minute, client.signal)
+  expect(await state(late.next())).toBe(false)
+  using one = readers.watch(interest('a', 'ticket'), minute)
+  using other = readers.watch(interest('b', 'ticket'), minute)
+  expect(await state(Promise.all([one.next(), other.next()]))).toBe('waiting')
+})
+
 test('time that is up, a reader that leaves and an end for all are no news', async () => {
   const readers = createWaitingReaders(none)
   const late = readers.watch(interest('a', 'ticket'), minute)

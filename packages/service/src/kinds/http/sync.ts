@@ -124,10 +124,9 @@ async function waitForPage<C>(
   const { request, reply, caller } = call
   const { organizationId } = caller
   // Time counts from the request's arrival: after a move of the organization, another database handles it again.
-  using watch = readers.watch({ organizationId, kinds }, Math.max(0, wait * 1_000 - reply.elapsedTime))
+  const left = Math.max(0, wait * 1_000 - reply.elapsedTime)
+  using watch = readers.watch({ organizationId, kinds }, left, request.disconnected)
   request.admitted?.releaseWhileWaiting()
-  const leave = () => watch[Symbol.dispose]()
-  reply.raw.once('close', leave)
   try {
     let from = start
     let result = await feed.page(organizationId, from, limit)
@@ -147,8 +146,6 @@ async function waitForPage<C>(
     const refusal = await call.recheck()
     if (refusal !== null) return fail(refusal)
     throw error
-  } finally {
-    reply.raw.off('close', leave)
   }
 }
 
