@@ -37,7 +37,8 @@ const checkedLength = length - 8
 const none = -(2n ** 63n)
 
 export function encodeCursor(cursor: Cursor): string {
-  const bytes = Buffer.alloc(length)
+  // Every byte is written.
+  const bytes = Buffer.allocUnsafe(length)
   bytes.writeUInt8(version, 0)
   bytes.write(knownKey(cursor.resource), 1, 'hex')
   bytes.write(uuidHex(cursor.organizationId), 9, 'hex')

@@ -1,6 +1,8 @@
 /** A Map of at most `limit` entries that drops the least recently used entry. */
 export class LruMap<K, V> extends Map<K, V> {
   readonly #limit: number
+  /** The last that was set; it is at the end of the map, if it is in it. */
+  #newest: K | undefined
 
   constructor(limit: number) {
     super()
@@ -9,7 +11,7 @@ export class LruMap<K, V> extends Map<K, V> {
 
   override get(key: K): V | undefined {
     const value = super.get(key)
-    if (value !== undefined) this.set(key, value)
+    if (value !== undefined && key !== this.#newest) this.set(key, value)
     return value
   }
 
@@ -24,7 +26,8 @@ export class LruMap<K, V> extends Map<K, V> {
 
   /** A Map iterates in insertion order, so the entry used last is inserted again at the end. */
   override set(key: K, value: V): this {
-    this.delete(key)
+    if (key !== this.#newest) this.delete(key)
+    this.#newest = key
     super.set(key, value)
     if (this.size > this.#limit) this.delete(this.keys().next().value as K)
     return this

@@ -4,6 +4,7 @@ import { teammate } from '../../src/desk/teammate/index.ts'
 import { ticket } from '../../src/desk/ticket/index.ts'
 import { encodeCursor } from '../../src/kernel/cursor.ts'
 import { nilUuid } from '../../src/kernel/ids.ts'
+import { systemClock } from '../../src/kernel/timestamps.ts'
 import { filterNames, parseListQuery } from '../../src/kinds/http/list-query.ts'
 
 const organizationId = '01980000-0000-7000-8000-000000000001'
@@ -11,7 +12,7 @@ const position = { at: 1_000, id: nilUuid }
 const cursor = { resource: 'customer', organizationId, epoch: 1, position, removalsAfter: null }
 
 const parse = (query: string, kind = customer) =>
-  parseListQuery(kind, organizationId, new URLSearchParams(query), '2026-01-31T09:30:00.000Z')
+  parseListQuery(kind, organizationId, new URLSearchParams(query), systemClock)
 
 function read(query: string, kind = customer) {
   const parsed = parse(query, kind)

@@ -10,6 +10,7 @@ import { createPool, endPool } from '../../src/db/pool.ts'
 import { queryTextWithin } from '../../src/db/text-query.ts'
 import { kinds } from '../../src/desk/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
+import { systemClock } from '../../src/kernel/timestamps.ts'
 import { browseStatement } from '../../src/kinds/http/browse.ts'
 import { parseListQuery } from '../../src/kinds/http/list-query.ts'
 import { seedRows } from '../plans/seed.ts'
@@ -206,12 +207,7 @@ test('one match among many rows costs a few blocks, whoever else has rows', asyn
     ])
   }
   async function blocksRead({ connection }: TestDatabase, organizationId: string, query: string) {
-    const parsed = parseListQuery(
-      customer,
-      organizationId,
-      new URLSearchParams(query),
-      '2026-01-31T09:30:00.000Z',
-    )
+    const parsed = parseListQuery(customer, organizationId, new URLSearchParams(query), systemClock)
     if (!parsed.ok || parsed.value.mode !== 'browse') throw new Error(JSON.stringify(parsed))
     const { text, values } = browseStatement(customer, organizationId, parsed.value)
     const one = createPool(connection, { max: 1, onIdleError: () => {} })

@@ -65,7 +65,9 @@ function valueFor(kind: Kind, name: string): string {
 
 /** The plan of the statement that a list runs for this query, as it ran. */
 async function planOf(kind: Kind, query: Readonly<Record<string, string>>): Promise<Plan> {
-  const parsed = parseListQuery(kind, ours, new URLSearchParams(query), '2026-03-10T00:00:00.000Z')
+  const parsed = parseListQuery(kind, ours, new URLSearchParams(query), {
+    now: () => Date.parse('2026-03-10T00:00:00.000Z'),
+  })
   if (!parsed.ok || parsed.value.mode !== 'browse') throw new Error(JSON.stringify(parsed))
   const { text, values } = browseStatement(kind, ours, parsed.value)
   const answer = await database.pool.query(`explain (analyze, format json) ${text}`, [...values])

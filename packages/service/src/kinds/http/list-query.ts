@@ -13,7 +13,7 @@ import { type Problem, quoted } from '../../kernel/errors.ts'
 import type { Column, Field } from '../../kernel/fields/field.ts'
 import { parseId } from '../../kernel/ids.ts'
 import { fail, ok, type Result } from '../../kernel/outcome.ts'
-import { formatTimestamp, parseTimestamp } from '../../kernel/timestamps.ts'
+import { type Clock, formatTimestamp, parseTimestamp } from '../../kernel/timestamps.ts'
 import type { QueryParameter, QueryParameters } from '../../openapi/api-module.ts'
 import { fieldSchema } from '../../openapi/field-schemas.ts'
 import type { Kind } from '../model/kind.ts'
@@ -198,16 +198,16 @@ export function filterNames(kind: Kind): string[] {
   return Object.keys(filtersOf(kind))
 }
 
-export function listParameters(kind: Kind): QueryParameters {
+export const listParameters: (kind: Kind) => QueryParameters = madeOnce((kind) => {
   const { description, schema } = ids
   return { ...paging, after, ...syncParameters, ids: { description, schema }, ...filtersOf(kind) }
-}
+})
 
 export function parseListQuery(
   kind: Kind,
   organizationId: string,
   query: URLSearchParams,
-  now: string,
+  clock: Clock,
 ): Result<ListQuery, Problem> {
   const unknown = unknownParameter(query, Object.keys(listParameters(kind)))
   if (unknown !== null) return fail(unknown)
@@ -226,7 +226,7 @@ export function parseListQuery(
   if (!following.ok) return following
   if (following.value !== null && offset.value > 0)
     return invalid('after replaces offset: send one of them, or an offset of 0.')
-  const conditions = readConditions(kind, query, now)
+  const conditions = readConditions(kind, query, formatTimestamp(clock.now()))
   if (!conditions.ok) return conditions
   const page = { limit: limit.value, offset: offset.value, after: following.value }
   return ok({ mode: 'browse', ...page, conditions: conditions.value })

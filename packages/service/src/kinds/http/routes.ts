@@ -8,7 +8,7 @@ import { type ErrorCode, type Problem, problem } from '../../kernel/errors.ts'
 import type { Fields } from '../../kernel/fields/field.ts'
 import { parseId } from '../../kernel/ids.ts'
 import { done, type Outcome, refused } from '../../kernel/outcome.ts'
-import { type Clock, formatTimestamp } from '../../kernel/timestamps.ts'
+import type { Clock } from '../../kernel/timestamps.ts'
 import {
   type Answer,
   type ApiModule,
@@ -108,8 +108,7 @@ function list(kind: Kind) {
     errors: ['invalid_cursor', 'filter_not_allowed_in_sync', 'cursor_too_old'],
     async handle({ stream, browse, clock }, call) {
       const { organizationId } = call.caller
-      const now = formatTimestamp(clock.now())
-      const query = parseListQuery(kind, organizationId, searchParameters(call.request), now)
+      const query = parseListQuery(kind, organizationId, searchParameters(call.request), clock)
       if (!query.ok) return refused(query.error)
       const head = headersOnly(call.request)
       if (head !== null) return head
