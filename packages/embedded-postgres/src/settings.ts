@@ -22,11 +22,6 @@ const SETTINGS: readonly (readonly [name: string, value: string, reason: string]
   ['wal_compression', 'on', 'full pages are most of the log after a checkpoint; their compression is cheap'],
   ['wal_buffers', '16MB', 'a batch of commits fits'],
   ['min_wal_size', '256MB', 'files are reused instead of made'],
-  [
-    'wal_init_zero',
-    'off',
-    'until there are some to reuse, whoever makes one holds up all commits no longer than it must',
-  ],
   ['max_wal_size', '2GB', 'checkpoints by time, not by bursts; bounds disk use and recovery time'],
   ['checkpoint_timeout', '10min', 'fewer full pages in the log, recovery still short'],
   ['checkpoint_completion_target', '0.9', 'writes are spread, so commits keep their pace'],
