@@ -4,20 +4,16 @@ import { existsSync, mkdirSync, mkdtempSync, renameSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { schemaOf } from '../../packages/service/src/schema.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** The oldest revision whose databases this release upgrades: the one with the baseline of the schema. */
+/** The oldest revision whose databases this release upgrades: the one that brought its baseline of the schema. */
 export function firstRelease(): string {
-  const made = [
-    'log',
-    '--diff-filter=A',
-    '--format=%h',
-    '-1',
-    '--',
-    'packages/service/src/db/migrations/baseline.ts',
-  ]
-  return execFileSync('git', made, { cwd: root, encoding: 'utf8' }).trim()
+  const [baseline] = schemaOf().migrations
+  const bringing = ['log', '--reverse', '--format=%h', `-S${baseline?.id}`, '--', 'packages/service/src']
+  const [first = ''] = execFileSync('git', bringing, { cwd: root, encoding: 'utf8' }).split('\n')
+  return first
 }
 
 /** The command line of a revision, installed by its lock file. */
