@@ -109,13 +109,20 @@ export function wrongColumns(
   const wrong: string[] = []
   for (let n = 0; n < table.columns.length; n++) {
     const column = table.columns[n] as Column
-    const cell = cellOf[column.type](members[column.field])
-    if (!isSame(store, column, cell, row.cells[n] ?? null)) wrong.push(column.name)
+    const value = members[column.field]
+    const cell = cellOf[column.type](value)
+    if (!isSame(store, column, { cell, value }, row.cells[n] ?? null)) wrong.push(column.name)
   }
-  if (!isSame(store, { type: 'timestamp' }, removedAt, row.removedAt ?? null)) wrong.push('removed_at')
+  const removal = { cell: removedAt, value: removedAt }
+  if (!isSame(store, { type: 'timestamp' }, removal, row.removedAt ?? null)) wrong.push('removed_at')
   return wrong
 }
 
-function isSame(store: Store, column: Pick<Column, 'type'>, cell: Cell, held: Cell): boolean {
-  return cell === held || (cell !== null && held === (store.shown?.(column, cell) ?? cell))
+function isSame(
+  store: Store,
+  column: Pick<Column, 'type'>,
+  { cell, value }: { readonly cell: Cell; readonly value: unknown },
+  held: Cell,
+): boolean {
+  return cell === held || (cell !== null && held === (store.shown?.(column, cell, value) ?? cell))
 }

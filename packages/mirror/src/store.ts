@@ -148,8 +148,11 @@ export interface Store {
   write<T>(work: (tx: StoreWriter) => Promise<T>): Promise<T>
   /** One snapshot while `work` runs, with writers beside it. */
   read<T>(work: (at: StoreReader) => Promise<T>): Promise<T>
-  /** The cell as a reader returns it, if the store's types print values in their own way. Equal cells are equal primitives. */
-  shown?(column: Pick<Column, 'type'>, cell: Cell): Cell
+  /**
+   * The cell as a reader returns it, if the store's types print values in their own way. Equal cells are equal primitives. `value`: what
+   * the cell of a `json` or `texts` column is the text of, where it is known.
+   */
+  shown?(column: Pick<Column, 'type'>, cell: Cell, value?: unknown): Cell
   /** Why the store cannot hold this row exactly, if that shows without a trial; a write that fails for a value throws RowRefused. */
   refusal?(table: Table, row: StoredRow): string | undefined
   /** Ends connections. Nothing may be running. */

@@ -2,10 +2,14 @@
 import { hash } from 'node:crypto'
 import type { Checkpoint } from '@deskwire/sdk'
 
+const halves = new DataView(new ArrayBuffer(8))
+
 /** The first eight bytes of SHA-256 of a text. */
 function termOf(text: string): bigint {
-  // `hash` returns hexadecimal digits in half the time of bytes.
-  return BigInt(`0x${hash('sha256', text).slice(0, 16)}`)
+  // `hash` returns a string in half the time of a Buffer, and a BigInt of hexadecimal digits would take longer.
+  const digest = hash('sha256', text, 'latin1')
+  for (let n = 0; n < 8; n++) halves.setUint8(n, digest.charCodeAt(n))
+  return halves.getBigUint64(0)
 }
 
 /** Of one row. */
@@ -108,7 +112,7 @@ export class OrderedSums {
 
   /** The number of rows with ids up to this one. */
   upTo(id: string): number {
-    const sought = Buffer.alloc(16)
+    const sought = Buffer.allocUnsafe(16)
     writeId(sought, id, 0)
     let [low, high] = [0, this.#length]
     while (low < high) {
@@ -127,7 +131,8 @@ export class OrderedSums {
 }
 
 function writeId(into: Buffer, id: string, n: number): void {
-  into.write(id.replaceAll('-', ''), 16 * n, 'hex')
+  const digits = id.slice(0, 8) + id.slice(9, 13) + id.slice(14, 18) + id.slice(19, 23) + id.slice(24)
+  into.write(digits, 16 * n, 'hex')
 }
 
 const none: SumsText = { count: 0, digest: '0', contentDigest: '0' }

@@ -1,24 +1,22 @@
 /** PostgreSQL's text of a `jsonb`, so that a copy's column can be compared without its database. */
-import { readJson } from '@deskwire/sdk/json'
 
-/** What `select '…'::jsonb::text` returns for this JSON text without repeated names. */
-export function jsonbText(text: string): string {
-  return printed(readJson(text))
-}
-
-function printed(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(printed).join(', ')}]`
+/** What `select '…'::jsonb::text` returns for the JSON text of this value. */
+export function jsonbText(value: unknown): string {
   if (typeof value === 'number') return decimal(value)
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  const members = Object.entries(value)
-  members.sort(([a], [b]) => Buffer.byteLength(a) - Buffer.byteLength(b) || compareBytes(a, b))
-  return `{${members.map(([name, member]) => `${JSON.stringify(name)}: ${printed(member)}`).join(', ')}}`
+  if (Array.isArray(value)) return `[${value.map(jsonbText).join(', ')}]`
+  const members = value as Readonly<Record<string, unknown>>
+  const names = Object.keys(members)
+  names.sort((a, b) => Buffer.byteLength(a) - Buffer.byteLength(b) || compareBytes(a, b))
+  let text = ''
+  for (const name of names) text += `${text && ', '}${JSON.stringify(name)}: ${jsonbText(members[name])}`
+  return `{${text}}`
 }
 
 const compareBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b))
 
 function decimal(value: number): string {
-  const text = JSON.stringify(value)
+  const text = String(value)
   if (!text.includes('e')) return text
   const [, sign, whole = '', fraction = '', exponent] = /^(-?)(\d+)(?:\.(\d+))?e([+-]\d+)$/.exec(text) ?? []
   const digits = whole + fraction

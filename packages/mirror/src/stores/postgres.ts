@@ -5,6 +5,7 @@
 
 import { hash } from 'node:crypto'
 import type { IdRange } from '@deskwire/sdk'
+import { readJson } from '@deskwire/sdk/json'
 import { Client, type ClientConfig, DatabaseError } from 'pg'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
 import { Queue } from '../queue.ts'
@@ -122,11 +123,11 @@ export class PostgresStore implements Store {
     })
   }
 
-  shown({ type }: Pick<Column, 'type'>, cell: Cell): Cell {
+  shown({ type }: Pick<Column, 'type'>, cell: Cell, value?: unknown): Cell {
     if (cell === null) return null
     if (type === 'timestamp') return shownTime(cell as string)
-    if (type === 'json') return jsonbText(cell as string)
-    if (type === 'texts') return arrayText(cell as string)
+    if (type === 'json') return jsonbText(value ?? readJson(cell as string))
+    if (type === 'texts') return arrayText((value ?? readJson(cell as string)) as string[])
     if (type === 'boolean') return cell ? 't' : 'f'
     return type === 'number' ? shownNumber(cell as number) : String(cell)
   }
@@ -527,7 +528,7 @@ function storedRow({ marksRemovals }: Table, values: (string | null)[]): StoredR
 const listsOf = (columns: readonly Column[]) =>
   columns.flatMap(({ type }, n) => (type === 'texts' ? [n] : []))
 
-const arrayCell = (cell: Cell) => (cell === null ? null : arrayText(cell as string))
+const arrayCell = (cell: Cell) => (cell === null ? null : arrayText(readJson(cell as string)))
 
 function* copyPieces(columns: readonly Column[], rows: Iterable<StoredRow>): Generator<string> {
   const lists = listsOf(columns)
