@@ -56,6 +56,8 @@ const partsOfFew = 16
 /** Share of rows in parts that differ, from which many differences are likely in each: then bytes are spent to have fewer calls. */
 const mostOf = 0.75
 const rowsOfCall = 100
+/** Calls for digests that are under way together, as the service computes for each while the copy looks at others. */
+const callsAtOnce = 4
 
 const lowest = '00000000-0000-0000-0000-000000000000'
 const highest = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
@@ -76,11 +78,24 @@ export async function* findDifferences<T extends Row>(
   /** Rows of ranges that differ, by id: whether the service had them. */
   let suspects = new Map<string, boolean>()
   let asOf = ''
-  for (let asked = left.shift(); asked !== undefined; asked = left.shift()) {
-    const { range, parts } = asked
-    const answer = await served.digests({ ...range, parts, idsUpTo }, options)
-    await copy.advance(answer)
-    asOf = answer.asOf
+  for (let asked = left.splice(0, callsAtOnce); asked.length > 0; asked = left.splice(0, callsAtOnce)) {
+    const answers = await Promise.all(
+      asked.map(({ range, parts }) => served.digests({ ...range, parts, idsUpTo }, options)),
+    )
+    // A copy only goes forwards, and what is asked next is answered of a later moment.
+    answers.sort((one, other) => Date.parse(one.asOf) - Date.parse(other.asOf))
+    for (const answer of answers) {
+      await copy.advance(answer)
+      asOf = answer.asOf
+      await compare(answer)
+      if (suspects.size < rowsOfCall) continue
+      yield* judge(suspects)
+      suspects = new Map()
+    }
+  }
+  yield* judge(suspects)
+
+  async function compare(answer: RangeDigests): Promise<void> {
     const held = await copy.digests(answer.data)
     const compared = answer.data.map((part, n) => {
       const own = held[n] as Held
@@ -101,9 +116,6 @@ export async function* findDifferences<T extends Row>(
         else suspects.set(id, true)
       }
     }
-    if (suspects.size < rowsOfCall && left.length > 0) continue
-    yield* judge(suspects)
-    suspects = new Map()
   }
 
   async function* judge(rows: ReadonlyMap<string, boolean>): AsyncGenerator<Difference<T>, void, undefined> {

@@ -174,6 +174,32 @@ describe('of a hundred thousand rows', () => {
     expect(spent.bytes / whole).toBeLessThan(share)
   })
 
+  test('calls overlap, and the copy goes only forwards however they are answered', async () => {
+    const held = rows.filter((_, n) => n % 500 !== 0)
+    const { served } = serviceOf(shelf)
+    let round = 0
+    let underWay = 0
+    let mostUnderWay = 0
+    const overlapping: typeof served = {
+      ...served,
+      async digests(params) {
+        if (underWay === 0) round += 10
+        // Of calls that are under way together, the first is answered of the latest moment.
+        const asOf = timeOf(1e9 + round - underWay)
+        mostUnderWay = Math.max(mostUnderWay, ++underWay)
+        const answer = await served.digests(params)
+        underWay--
+        return { ...answer, asOf }
+      },
+    }
+    const moments: string[] = []
+    const advance = async ({ asOf }: Moment) => void moments.push(asOf)
+    const copy = { ...copyOf(new Shelf(held)), advance }
+    expect(await all(findDifferences(overlapping, copy))).toHaveLength(200)
+    expect(mostUnderWay).toBe(4)
+    expect(moments).toEqual(moments.toSorted())
+  })
+
   test('an empty copy lacks them all, and a copy of nothing is all extra', async () => {
     const some = new Shelf(rows.slice(0, 3_000))
     const empty = new Shelf([])
