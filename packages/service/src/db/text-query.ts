@@ -37,16 +37,23 @@ export type TextRow = readonly (string | null)[]
 type TextAsk = readonly [statement: PreparedStatement, values: readonly Parameter[]]
 
 /** The statement's rows, from any connection of the pool. Rejects as `pool.query` does. */
-export function queryText(
+export async function queryText(
   pool: Queryable,
   statement: PreparedStatement,
   values: readonly Parameter[],
 ): Promise<readonly TextRow[]> {
-  return sent(pool, new TextQuery(() => [statement, values], statement))
+  const [rows = []] = await sent(pool, new TextQuery(() => [[statement, values]], statement))
+  return rows
 }
 
-/** Builds statement and values only when a connection is available. */
-export function queryTextWhenSent(pool: Queryable, ask: () => TextAsk): Promise<readonly TextRow[]> {
+/**
+ * The rows of each of these statements, which are built when a connection is available. They are sent in one message, which is one
+ * transaction, and run in their order, each with a snapshot of its own.
+ */
+export function queryTextsWhenSent(
+  pool: Queryable,
+  ask: () => readonly TextAsk[],
+): Promise<readonly (readonly TextRow[])[]> {
   return sent(pool, new TextQuery(ask))
 }
 
@@ -59,7 +66,9 @@ export async function queryTextWithin(
 ): Promise<readonly TextRow[] | 'too_long'> {
   const limit = { statement_timeout: String(timeout) }
   try {
-    return await sent(pool, new TextQuery(() => [{ name: '', text }, values], { name: '', text }, limit))
+    const query = new TextQuery(() => [[{ name: '', text }, values]], { name: '', text }, limit)
+    const [rows = []] = await sent(pool, query)
+    return rows
   } catch (error) {
     if ((error as { code?: string }).code === queryCanceled) return 'too_long'
     throw error
@@ -68,9 +77,9 @@ export async function queryTextWithin(
 
 const queryCanceled = '57014'
 
-async function sent(pool: Queryable, query: Submittable): Promise<readonly TextRow[]> {
+async function sent(pool: Queryable, query: Submittable): Promise<readonly (readonly TextRow[])[]> {
   // Typed to return its argument, as a client does; a pool returns a promise of the callback's value.
-  return pool.query(query) as unknown as Promise<readonly TextRow[]>
+  return pool.query(query) as unknown as Promise<readonly (readonly TextRow[])[]>
 }
 
 /** Members that pg's types leave out: the statements prepared on this connection, by name. */
@@ -80,18 +89,22 @@ interface PreparingConnection extends Connection {
 
 /** Implements the interface between pg's clients and queries. */
 class TextQuery implements Submittable {
+  /** Of the statement whose responses come: the client caches prepared statements by these properties. */
   name: string
   text: string
   /** Set by the client. */
-  callback: ((error: Error | null, rows?: readonly TextRow[]) => void) | undefined
-  readonly #ask: () => TextAsk
+  callback: ((error: Error | null, rows?: readonly (readonly TextRow[])[]) => void) | undefined
+  readonly #ask: () => readonly TextAsk[]
   readonly #settings: LocalSettings
   /** Responses to the settings are skipped. */
   #settingsToCome = false
+  #statements: readonly PreparedStatement[] = []
   #rows: TextRow[] = []
+  /** The rows of each statement, up to the one whose responses come. */
+  readonly #results: TextRow[][] = [this.#rows]
 
   constructor(
-    ask: () => TextAsk,
+    ask: () => readonly TextAsk[],
     { name, text }: PreparedStatement = { name: '', text: '' },
     settings: LocalSettings = {},
   ) {
@@ -103,22 +116,29 @@ class TextQuery implements Submittable {
 
   /** Returns an error instead of throwing it: the client passes it to `handleError`. */
   submit(connection: Connection): Error | null {
-    const [{ name: known, text }, values] = this.#ask()
-    const name = keepsSession(connection) ? known : ''
-    // The client caches prepared statements by these properties.
-    this.name = name
-    this.text = text
+    const isKept = keepsSession(connection)
+    const asks = this.#ask()
+    this.#statements = asks.map(([{ name, text }]) => ({ name: isKept ? name : '', text }))
+    this.#begin(0)
     const { parsedStatements } = connection as PreparingConnection
-    const prepared = parsedStatements[name]
-    if (prepared !== undefined && prepared !== text) return new Error(`two statements are named ${name}`)
+    const other = this.#statements.find(({ name, text }) => (parsedStatements[name] ?? text) !== text)
+    if (other !== undefined) return new Error(`two statements are named ${other.name}`)
     connection.stream.cork()
     this.#settingsToCome = sendLocalSettings(connection, this.#settings)
-    if (prepared === undefined) connection.parse({ name, text, types: [] }, true)
-    connection.bind({ statement: name, values: [...values] }, true)
-    connection.execute(null, true)
+    for (const [n, { name, text }] of this.#statements.entries()) {
+      if (parsedStatements[name] === undefined) connection.parse({ name, text, types: [] }, true)
+      connection.bind({ statement: name, values: [...(asks[n] as TextAsk)[1]] }, true)
+      connection.execute(null, true)
+    }
     connection.sync()
     connection.stream.uncork()
     return null
+  }
+
+  #begin(n: number): void {
+    const { name, text } = this.#statements[n] as PreparedStatement
+    this.name = name
+    this.text = text
   }
 
   handleDataRow({ fields }: { readonly fields: TextRow }): void {
@@ -126,7 +146,7 @@ class TextQuery implements Submittable {
   }
 
   handleReadyForQuery(): void {
-    this.callback?.(null, this.#rows)
+    this.callback?.(null, this.#results)
   }
 
   handleError(error: Error): void {
@@ -134,7 +154,13 @@ class TextQuery implements Submittable {
   }
 
   handleCommandComplete(): void {
-    this.#settingsToCome = false
+    const ended = this.#results.length
+    if (this.#settingsToCome) this.#settingsToCome = false
+    else if (ended < this.#statements.length) {
+      this.#begin(ended)
+      this.#rows = []
+      this.#results.push(this.#rows)
+    }
   }
 
   // Ignores descriptions: the statement did not request one.

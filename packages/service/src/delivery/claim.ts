@@ -1,17 +1,17 @@
-/** Claims what is due. The statement may miss what a commit adds at that moment; completing looks again, with a later snapshot. */
+/** Claims what is due. The statements may miss what a commit adds at that moment; completing looks again, with a later snapshot. */
 import type { Database } from '../db/fair-pool.ts'
 import type { Queryable } from '../db/pool.ts'
 import {
   arrayParameter,
   milliseconds,
   type PreparedStatement,
-  queryTextWhenSent,
+  queryTextsWhenSent,
   type TextRow,
 } from '../db/text-query.ts'
 import { timestampText } from '../journal/body.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
-import { endpointBody, joinEndpoint } from '../webhooks/table/endpoints.ts'
+import { endpointBody, fromEndpoint } from '../webhooks/table/endpoints.ts'
 import { isControl } from './control.ts'
 import { countLoss } from './leases.ts'
 import type { Claim, ClaimedDelivery, EndpointKey, Lease } from './model.ts'
@@ -32,7 +32,6 @@ export type ClaimDue = (
   known?: readonly string[],
 ) => Promise<Claim | null>
 
-/** The endpoint, which only the first row has. */
 interface EndpointColumns extends Pick<Claim, 'aloneLeft' | 'lost'> {
   readonly endpoint: Omit<Claim['endpoint'], 'subscription'>
   readonly subscriptionId: string | null
@@ -57,8 +56,8 @@ export function createClaim(
   const isOfEndpoint = ({ delivery: { event } }: DeliveryColumns) => event.subjectKind === 'endpoint'
   const origin = originOf(tables)
   const statements = new Map<number, PreparedStatement>()
-  const statementFor = (limit: number) => {
-    const statement = statements.get(limit) ?? claimStatement(tables, limit, traced)
+  const deliveriesUpTo = (limit: number) => {
+    const statement = statements.get(limit) ?? deliveriesStatement(tables, limit, traced)
     statements.set(limit, statement)
     return statement
   }
@@ -66,26 +65,20 @@ export function createClaim(
     const connection = database.of(organizationId)
     let leaseId = ''
     let claimedAt = 0
-    const rows = await queryTextWhenSent(connection, () => {
+    const [[queue] = [], due = []] = await queryTextsWhenSent(connection, () => {
       const { lease, now, limit } = options()
       leaseId = lease.id
       claimedAt = now
-      const values = [
-        organizationId,
-        webhookId,
-        lease.id,
-        formatTimestamp(now),
-        formatTimestamp(lease.until),
-        lease.workerId,
-        String(lease.listening),
-        arrayParameter(known),
+      const at = formatTimestamp(now)
+      const leased = [lease.id, formatTimestamp(lease.until), lease.workerId, String(lease.listening)]
+      return [
+        [leaseStatement, [organizationId, webhookId, at, ...leased]],
+        [deliveriesUpTo(limit), [organizationId, webhookId, at, lease.id, arrayParameter(known)]],
       ]
-      return [statementFor(limit), values]
     })
-    const first = endpointIn(rows)
-    if (first === null) return null
-    const { endpoint, subscriptionId, aloneLeft, lost } = first
-    const claimed = rows.flatMap((row) => deliveryIn(row) ?? [])
+    if (queue === undefined) return null
+    const { endpoint, subscriptionId, aloneLeft, lost } = endpointIn(queue)
+    const claimed = due.map(deliveryIn)
     const { changedFields = false, includeActor = false } = endpoint.options ?? {}
     const needsEvent = (row: DeliveryColumns) =>
       changedFields || includeActor || isStored(row) || isOfEndpoint(row)
@@ -145,30 +138,25 @@ interface StoredEvent {
   readonly origin: string | null
 }
 
-/** Null when another worker holds the queue. */
-function endpointIn(rows: readonly TextRow[]): EndpointColumns | null {
-  for (const row of rows) {
-    const [url, disabledReason = null, scopes, secrets, ...others] = row
-    const [standard, asymmetric, left, lostId, lostSince, suspended, options = null, subscriptionId = null] =
-      others
-    if (url == null) continue
-    return {
-      endpoint: {
-        url,
-        disabledReason,
-        scopes: scopes?.split(' ') ?? null,
-        sealedSecrets: secrets?.split(' ').map((hex) => Buffer.from(hex, 'hex')) ?? [],
-        standardSignatures: standard != null,
-        asymmetricSignature: asymmetric != null,
-        suspended: suspended != null,
-        ...optionsIn(options),
-      },
-      subscriptionId,
-      aloneLeft: Number(left),
-      lost: lostId == null ? null : { id: lostId, since: Number(lostSince) },
-    }
+function endpointIn(row: TextRow): EndpointColumns {
+  const [url, disabledReason = null, scopes, secrets, ...others] = row
+  const [standard, asymmetric, left, lostId, lostSince, suspended, options = null, subscriptionId = null] =
+    others
+  return {
+    endpoint: {
+      url: String(url),
+      disabledReason,
+      scopes: scopes?.split(' ') ?? null,
+      sealedSecrets: secrets?.split(' ').map((hex) => Buffer.from(hex, 'hex')) ?? [],
+      standardSignatures: standard != null,
+      asymmetricSignature: asymmetric != null,
+      suspended: suspended != null,
+      ...optionsIn(options),
+    },
+    subscriptionId,
+    aloneLeft: Number(left),
+    lost: lostId == null ? null : { id: lostId, since: Number(lostSince) },
   }
-  return null
 }
 
 /** As JSON, with the sealed headers in hex before it, separated by a space. */
@@ -178,10 +166,7 @@ function optionsIn(text: string | null): Required<Pick<Claim['endpoint'], 'optio
   return { options: readOptions(json), sealedHeaders: sealed === '' ? null : Buffer.from(sealed, 'hex') }
 }
 
-const columnsOfEndpoint = 12
-
-/** Null when nothing is due: the one row then has only the endpoint. */
-function deliveryIn(row: TextRow): DeliveryColumns | null {
+function deliveryIn(row: TextRow): DeliveryColumns {
   const [
     id,
     attempts,
@@ -197,13 +182,12 @@ function deliveryIn(row: TextRow): DeliveryColumns | null {
     payload,
     current,
     traceContext,
-  ] = row.slice(columnsOfEndpoint)
-  if (id == null) return null
+  ] = row
   return {
     payload: payload === 'stored' ? 'stored' : 'current',
     current: current ?? null,
     delivery: {
-      id,
+      id: String(id),
       attemptCount: Number(attempts),
       attemptsBefore: Number(attemptsBefore),
       maxAttempts: Number(mostAttempts),
@@ -222,46 +206,50 @@ function deliveryIn(row: TextRow): DeliveryColumns | null {
 }
 
 /**
- * Leases the queue and reads endpoint, deliveries and current representations in one statement, in the order in which `endpointIn` and
- * `deliveryIn` read the columns. A removed subject's representation is its removal record. The limit is part of the text: given as a
- * parameter, PostgreSQL would plan the statement again each time. A lease that ran out counts as lost; a released one is no longer in the
- * row.
+ * Leases the queue or prolongs the lease, and reads the endpoint, in the order in which `endpointIn` reads the columns. No row: another
+ * worker holds it. A lease that ran out counts as lost; a released one is no longer in the row.
  */
-function claimStatement(tables: readonly StreamTable[], limit: number, traced: boolean): PreparedStatement {
-  const once = (value: string) => `case when coalesce(d.place, 1) = 1 then ${value} end`
-  const text = `with leased as (
-      update lanes l set lease_id = $3, lease_until = $5, worker_id = $6, listening = $7, due_at = $5,
-          ${countLoss('l.lease_id <> $3')}
-        where l.organization_id = $1 and l.webhook_id = $2
-          and (l.lease_id = $3 or l.due_at <= $4 and (l.lease_until is null or l.lease_until <= $4))
-        returning l.webhook_id, l.alone_left, l.alone_id, l.alone_since)
-    select ${once('w.url')} as url, ${once("coalesce(w.disabled_reason, case when w.ends_at <= $4 then 'ended' end)")} as disabled_reason,
-      ${once(`(select array_to_string(k.scopes, ' ') from api_keys k where k.organization_id = $1 and k.id = w.api_key_id
-        and (k.expires_at is null or k.expires_at > $4))`)} as scopes,
-      ${once(`(select string_agg(encode(s.sealed, 'hex'), ' ' order by s.created_at desc, s.id desc) from webhook_secrets s
-        where s.organization_id = $1 and s.webhook_id = $2 and (s.expires_at is null or s.expires_at > $4))`)} as secrets,
-      case when coalesce(d.place, 1) = 1 and 'standard' = any(w.signatures) then true end as standard,
-      case when coalesce(d.place, 1) = 1 and 'v1a' = any(w.signatures) then true end as asymmetric,
-      ${once('l.alone_left')} as alone_left, ${once('l.alone_id')} as alone_id,
-      ${once(milliseconds('l.alone_since'))} as alone_since,
-      ${once('(select true from organizations o where o.organization_id = $1 and (o.suspended_at is not null or o.away is not null))')} as suspended,
-      case when coalesce(d.place, 1) = 1 and w.options is not null
-        then coalesce(encode(w.sealed_headers, 'hex'), '') || ' ' || w.options end as options,
-      ${once('w.subscription_id')} as subscription_id,
-      d.id, d.attempt_count, d.attempts_before, d.max_attempts, d.lost_worker, ${milliseconds('d.next_attempt_at')} as due_at,
-      ${milliseconds('d.updated_at')} as updated_at, d.event_id, d.event_type,
+const leaseStatement: PreparedStatement = {
+  name: 'lease_queue',
+  text: `update lanes l set lease_id = $4, lease_until = $5, worker_id = $6, listening = $7, due_at = $5,
+        ${countLoss('l.lease_id <> $4')}
+      ${fromEndpoint('$1', '$2')} and l.organization_id = $1 and l.webhook_id = $2
+        and (l.lease_id = $4 or l.due_at <= $3 and (l.lease_until is null or l.lease_until <= $3))
+      returning w.url, coalesce(w.disabled_reason, case when w.ends_at <= $3 then 'ended' end) as disabled_reason,
+        (select array_to_string(k.scopes, ' ') from api_keys k where k.organization_id = $1 and k.id = w.api_key_id
+          and (k.expires_at is null or k.expires_at > $3)) as scopes,
+        (select string_agg(encode(s.sealed, 'hex'), ' ' order by s.created_at desc, s.id desc) from webhook_secrets s
+          where s.organization_id = $1 and s.webhook_id = $2 and (s.expires_at is null or s.expires_at > $3)) as secrets,
+        case when 'standard' = any(w.signatures) then true end as standard,
+        case when 'v1a' = any(w.signatures) then true end as asymmetric,
+        l.alone_left, l.alone_id, ${milliseconds('l.alone_since')} as alone_since,
+        (select true from organizations o
+          where o.organization_id = $1 and (o.suspended_at is not null or o.away is not null)) as suspended,
+        case when w.options is not null
+          then coalesce(encode(w.sealed_headers, 'hex'), '') || ' ' || w.options end as options,
+        w.subscription_id`,
+}
+
+/**
+ * The due deliveries of a queue that this lease holds, with the current representations, in the order in which `deliveryIn` reads the
+ * columns. A removed subject's representation is its removal record. The limit is part of the text: given as a parameter, PostgreSQL would
+ * plan the statement again each time.
+ */
+function deliveriesStatement(
+  tables: readonly StreamTable[],
+  limit: number,
+  traced: boolean,
+): PreparedStatement {
+  const text = `select d.id, d.attempt_count, d.attempts_before, d.max_attempts,
+      case when d.last_error_code = 'worker_lost' then true end as lost_worker,
+      ${milliseconds('d.next_attempt_at')} as due_at, ${milliseconds('d.updated_at')} as updated_at, d.event_id, d.event_type,
       ${timestampText('d.event_created_at')} as event_created_at, d.subject_kind, d.payload,
       ${currentBody(tables)} as current${traced ? traceColumn : ''}
-    from leased l
-    ${joinEndpoint('$1', 'l.webhook_id')}
-    left join lateral (
-      select d.id, d.attempt_count, d.attempts_before, d.max_attempts,
-          case when d.last_error_code = 'worker_lost' then true end as lost_worker, d.next_attempt_at, d.updated_at, d.event_id, d.event_type,
-          d.event_created_at, d.subject_kind, d.subject_id, d.payload, row_number() over (order by d.next_attempt_at, d.id) as place
-        from deliveries d
-        where d.organization_id = $1 and d.webhook_id = $2 and d.log_day = 'infinity' and d.next_attempt_at <= $4
-          and d.id <> all($8::uuid[])
-        order by d.next_attempt_at, d.id limit ${limit}) d on true`
+    from deliveries d
+    where d.organization_id = $1 and d.webhook_id = $2 and d.log_day = 'infinity' and d.next_attempt_at <= $3
+      and d.id <> all($5::uuid[])
+      and exists (select 1 from lanes l where l.organization_id = $1 and l.webhook_id = $2 and l.lease_id = $4)
+    order by d.next_attempt_at, d.id limit ${limit}`
   return { name: `claim_deliveries_${limit}${traced ? '_traced' : ''}`, text }
 }
 

@@ -235,8 +235,9 @@ export function createComplete(database: Pick<Database, 'of'>): CompleteQueue {
 
 function encodeCompletion({ results, ...round }: Completion): readonly Parameter[] {
   const text = (value: string | number | boolean | null) => (value === null ? null : String(value))
+  const ofRound: Round = { ...round, tally: tallyOf(results) }
   return [
-    ...roundColumns.map(({ value }) => text(value({ ...round, tally: tallyOf(results) }))),
+    ...roundColumns.map(({ value }) => text(value(ofRound))),
     ...resultColumns.map(({ value }) => arrayParameter(results.map(value))),
   ]
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { testDatabase } from '../../../testbed/database.ts'
-import { arrayParameter, queryText } from '../../src/db/text-query.ts'
+import { arrayParameter, queryText, queryTextsWhenSent } from '../../src/db/text-query.ts'
 
 const numbers = {
   name: 'numbers',
@@ -47,6 +47,64 @@ test('a connection prepares a statement once', async () => {
     "select count(*)::int as prepared, sum(s.generic_plans + s.custom_plans)::int as runs from pg_prepared_statements s where s.name = 'numbers'",
   )
   expect(rows).toEqual([{ prepared: 1, runs: 5 }])
+})
+
+test('statements of one message have rows of their own, are prepared once each, and see what the ones before wrote', async () => {
+  await using database = await testDatabase({ max: 1 })
+  const { pool } = database
+  await pool.query('create table seats (n int)')
+  const add = { name: 'add', text: 'insert into seats values ($1), ($1 + 1) returning n' }
+  const none = { name: 'none', text: 'select n from seats where n < 0' }
+  const all = { name: 'all', text: 'select n, $1::text from seats order by n' }
+  const ask = (from: number) =>
+    queryTextsWhenSent(pool, () => [
+      [add, [String(from)]],
+      [none, []],
+      [all, ['seat']],
+    ])
+  expect(await ask(3)).toEqual([
+    [['3'], ['4']],
+    [],
+    [
+      ['3', 'seat'],
+      ['4', 'seat'],
+    ],
+  ])
+  // One is prepared already, and the others are not.
+  await queryText(pool, { name: 'seen', text: 'select 1' }, [])
+  const mixed = await queryTextsWhenSent(pool, () => [
+    [none, []],
+    [{ name: 'new', text: 'select 2' }, []],
+    [{ name: 'seen', text: 'select 1' }, []],
+  ])
+  expect(mixed).toEqual([[], [['2']], [['1']]])
+  expect((await ask(1))[2]).toHaveLength(4)
+  const { rows } = await pool.query(
+    'select s.name, (s.generic_plans + s.custom_plans)::int as runs from pg_prepared_statements s order by s.name',
+  )
+  expect(rows).toEqual([
+    { name: 'add', runs: 2 },
+    { name: 'all', runs: 2 },
+    { name: 'new', runs: 1 },
+    { name: 'none', runs: 3 },
+    { name: 'seen', runs: 2 },
+  ])
+})
+
+test('statements of one message are one transaction: when one is refused, nothing was written, and the next works', async () => {
+  await using database = await testDatabase({ max: 1 })
+  const { pool } = database
+  await pool.query('create table seats (n int)')
+  const add = { name: 'add', text: 'insert into seats values ($1)' }
+  const divide = { name: 'divide', text: 'select 1 / $1::int' }
+  const ask = (by: number) =>
+    queryTextsWhenSent(pool, () => [
+      [add, ['1']],
+      [divide, [String(by)]],
+    ])
+  await expect(ask(0)).rejects.toMatchObject({ code: '22012' })
+  expect(await ask(1)).toEqual([[], [['1']]])
+  expect((await pool.query('select n from seats')).rows).toEqual([{ n: 1 }])
 })
 
 test('what the server refuses rejects with its code, before and after it was prepared, and harms nobody else', async () => {

@@ -181,6 +181,9 @@ export const endpointsWith = (rows: string) =>
 export const joinEndpoint = (organizationId: string, id: string) =>
   `join webhooks w on w.organization_id = ${organizationId} and w.id = ${id}`
 
+export const fromEndpoint = (organizationId: string, id: string) =>
+  `from webhooks w where w.organization_id = ${organizationId} and w.id = ${id}`
+
 /** The columns of records in the API, and the beginning of a condition: of organization `$1` at the time `$2`. */
 export const shownColumns = `w.id, w.url, w.description, w.events, w.signatures, w.options, w.status, w.disabled_reason, w.disabled_at, w.gap_since, w.gap_until, h.failing_since,
   h.failure_count, h.last_success_at, w.api_key_id, w.console_link_id, w.subscription_id, w.ends_at, w.created_at, w.updated_at,
