@@ -32,7 +32,7 @@ export type ClaimDue = (
   known?: readonly string[],
 ) => Promise<Claim | null>
 
-interface EndpointColumns extends Pick<Claim, 'aloneLeft' | 'lost'> {
+interface EndpointColumns {
   readonly endpoint: Omit<Claim['endpoint'], 'subscription'>
   readonly subscriptionId: string | null
 }
@@ -65,7 +65,7 @@ export function createClaim(
     const connection = database.of(organizationId)
     let leaseId = ''
     let claimedAt = 0
-    const [[queue] = [], due = []] = await queryTextsWhenSent(connection, () => {
+    const [[queue] = [], due = [], [settings] = []] = await queryTextsWhenSent(connection, () => {
       const { lease, now, limit } = options()
       leaseId = lease.id
       claimedAt = now
@@ -74,10 +74,13 @@ export function createClaim(
       return [
         [leaseStatement, [organizationId, webhookId, at, ...leased]],
         [deliveriesUpTo(limit), [organizationId, webhookId, at, lease.id, arrayParameter(known)]],
+        [endpointStatement, [organizationId, webhookId, at]],
       ]
     })
-    if (queue === undefined) return null
-    const { endpoint, subscriptionId, aloneLeft, lost } = endpointIn(queue)
+    // Another worker holds the queue, or the endpoint was deleted.
+    if (queue === undefined || settings === undefined) return null
+    const [aloneLeft, lostId, lostSince] = queue
+    const { endpoint, subscriptionId } = endpointIn(settings)
     const claimed = due.map(deliveryIn)
     const { changedFields = false, includeActor = false } = endpoint.options ?? {}
     const needsEvent = (row: DeliveryColumns) =>
@@ -110,8 +113,8 @@ export function createClaim(
           ? endpoint
           : { ...endpoint, subscription: { id: subscriptionId, watermark } },
       deliveries: claimed.map(deliveryOf),
-      aloneLeft,
-      lost,
+      aloneLeft: Number(aloneLeft),
+      lost: lostId == null ? null : { id: lostId, since: Number(lostSince) },
     }
   }
 }
@@ -140,8 +143,7 @@ interface StoredEvent {
 
 function endpointIn(row: TextRow): EndpointColumns {
   const [url, disabledReason = null, scopes, secrets, ...others] = row
-  const [standard, asymmetric, left, lostId, lostSince, suspended, options = null, subscriptionId = null] =
-    others
+  const [standard, asymmetric, suspended, options = null, subscriptionId = null] = others
   return {
     endpoint: {
       url: String(url),
@@ -154,8 +156,6 @@ function endpointIn(row: TextRow): EndpointColumns {
       ...optionsIn(options),
     },
     subscriptionId,
-    aloneLeft: Number(left),
-    lost: lostId == null ? null : { id: lostId, since: Number(lostSince) },
   }
 }
 
@@ -205,29 +205,14 @@ function deliveryIn(row: TextRow): DeliveryColumns {
   }
 }
 
-/**
- * Leases the queue or prolongs the lease, and reads the endpoint, in the order in which `endpointIn` reads the columns. No row: another
- * worker holds it. A lease that ran out counts as lost; a released one is no longer in the row.
- */
+/** Leases the queue or prolongs the lease. A lease that ran out counts as lost; a released one is no longer in the row. */
 const leaseStatement: PreparedStatement = {
   name: 'lease_queue',
   text: `update lanes l set lease_id = $4, lease_until = $5, worker_id = $6, listening = $7, due_at = $5,
         ${countLoss('l.lease_id <> $4')}
-      ${fromEndpoint('$1', '$2')} and l.organization_id = $1 and l.webhook_id = $2
+      where l.organization_id = $1 and l.webhook_id = $2
         and (l.lease_id = $4 or l.due_at <= $3 and (l.lease_until is null or l.lease_until <= $3))
-      returning w.url, coalesce(w.disabled_reason, case when w.ends_at <= $3 then 'ended' end) as disabled_reason,
-        (select array_to_string(k.scopes, ' ') from api_keys k where k.organization_id = $1 and k.id = w.api_key_id
-          and (k.expires_at is null or k.expires_at > $3)) as scopes,
-        (select string_agg(encode(s.sealed, 'hex'), ' ' order by s.created_at desc, s.id desc) from webhook_secrets s
-          where s.organization_id = $1 and s.webhook_id = $2 and (s.expires_at is null or s.expires_at > $3)) as secrets,
-        case when 'standard' = any(w.signatures) then true end as standard,
-        case when 'v1a' = any(w.signatures) then true end as asymmetric,
-        l.alone_left, l.alone_id, ${milliseconds('l.alone_since')} as alone_since,
-        (select true from organizations o
-          where o.organization_id = $1 and (o.suspended_at is not null or o.away is not null)) as suspended,
-        case when w.options is not null
-          then coalesce(encode(w.sealed_headers, 'hex'), '') || ' ' || w.options end as options,
-        w.subscription_id`,
+      returning l.alone_left, l.alone_id, ${milliseconds('l.alone_since')} as alone_since`,
 }
 
 /**
@@ -251,6 +236,27 @@ function deliveriesStatement(
       and exists (select 1 from lanes l where l.organization_id = $1 and l.webhook_id = $2 and l.lease_id = $4)
     order by d.next_attempt_at, d.id limit ${limit}`
   return { name: `claim_deliveries_${limit}${traced ? '_traced' : ''}`, text }
+}
+
+/**
+ * The endpoint, in the order in which `endpointIn` reads the columns. Read after the deliveries: an event that came after a change of the
+ * endpoint is never sent as the endpoint was before.
+ */
+const endpointStatement: PreparedStatement = {
+  name: 'claim_endpoint',
+  text: `select w.url, coalesce(w.disabled_reason, case when w.ends_at <= $3 then 'ended' end) as disabled_reason,
+        (select array_to_string(k.scopes, ' ') from api_keys k where k.organization_id = $1 and k.id = w.api_key_id
+          and (k.expires_at is null or k.expires_at > $3)) as scopes,
+        (select string_agg(encode(s.sealed, 'hex'), ' ' order by s.created_at desc, s.id desc) from webhook_secrets s
+          where s.organization_id = $1 and s.webhook_id = $2 and (s.expires_at is null or s.expires_at > $3)) as secrets,
+        case when 'standard' = any(w.signatures) then true end as standard,
+        case when 'v1a' = any(w.signatures) then true end as asymmetric,
+        (select true from organizations o
+          where o.organization_id = $1 and (o.suspended_at is not null or o.away is not null)) as suspended,
+        case when w.options is not null
+          then coalesce(encode(w.sealed_headers, 'hex'), '') || ' ' || w.options end as options,
+        w.subscription_id
+      ${fromEndpoint('$1', '$2')}`,
 }
 
 /** SQL: the current representation of the subject of delivery `d` of organization `$1`; null when the API would not serve it. */

@@ -233,6 +233,23 @@ describe('a commit that meets the release of its queue', () => {
   })
 })
 
+test('a claim that had to wait for its queue has the endpoint as it is after the deliveries', async () => {
+  await using it = await desk()
+  const { database } = it.service
+  await makeCustomer(it.api)
+  const lock = await lockRow(database, 'lanes', it.key)
+  const now = it.clock.now()
+  const lease = { id: randomUUID(), workerId: randomUUID(), until: now + 15 * second, listening: false }
+  const claiming = it.queues.claim(it.key, () => ({ lease, now, limit: 64 }))
+  await waitingBackends(database, 1)
+  const url = 'https://127.0.0.1:1/moved'
+  await database.pool.query('update webhooks set url = $1 where id = $2', [url, it.key.webhookId])
+  await lock.release()
+  const claim = await claiming
+  expect(claim?.endpoint.url).toBe(url)
+  expect(claim?.deliveries).toHaveLength(1)
+})
+
 test.each([
   ['an enabling', 200, (api: Api, path: string) => api.patch(path, { status: 'active' })],
   ['a deletion', 204, (api: Api, path: string) => api.delete(path)],

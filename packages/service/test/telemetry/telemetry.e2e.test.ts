@@ -137,7 +137,7 @@ test('one trace leads from a request through its commit to each attempt, and on 
   )
   expect(ofRequests.unit).toBe('s')
   await figure('db.client.operation.duration', (attributes) =>
-    JSON.stringify(attributes).includes('"db.operation.name":"claim_deliveries'),
+    JSON.stringify(attributes).includes('"db.operation.name":"claim_endpoint'),
   )
   await figure('db.client.connection.count')
   await figure('messaging.client.sent.messages', (attributes) =>
