@@ -1,6 +1,6 @@
 /**
  * The modes of a drain and its transitions, pure; `drain.ts` carries them out, ARCHITECTURE.md draws them.
- * - `claiming`: a statement takes or keeps the lease and returns due deliveries. Attempts under way go on.
+ * - `claiming`: statements take or keep the lease and return due deliveries. Attempts under way go on.
  * - `sending`: attempts run. The drain looks for more by itself; commits wake it too until its first full claim or completion, if it is healthy.
  * - `completing`: a statement writes results and says whether more is due.
  * - `listening`: attempts hang and nothing else is left to begin. Commits wake the worker for this endpoint.
