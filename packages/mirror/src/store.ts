@@ -149,8 +149,8 @@ export interface Store {
   /** One snapshot while `work` runs, with writers beside it. */
   read<T>(work: (at: StoreReader) => Promise<T>): Promise<T>
   /**
-   * The cell as a reader returns it, if the store's types print values in their own way. Equal cells are equal primitives. `value`: what
-   * the cell of a `json` or `texts` column is the text of, where it is known.
+   * The cell as a reader returns it, if the store's types print values in their own way. Equal cells are equal primitives. `value`: the
+   * parsed value of a `json` or `texts` cell, where the caller has it.
    */
   shown?(column: Pick<Column, 'type'>, cell: Cell, value?: unknown): Cell
   /** Why the store cannot hold this row exactly, if that shows without a trial; a write that fails for a value throws RowRefused. */

@@ -82,7 +82,7 @@ export async function* findDifferences<T extends Row>(
     const answers = await Promise.all(
       asked.map(({ range, parts }) => served.digests({ ...range, parts, idsUpTo }, options)),
     )
-    // A copy only goes forwards, and what is asked next is answered of a later moment.
+    // A copy only goes forwards; what is asked next is answered for a later moment.
     answers.sort((one, other) => Date.parse(one.asOf) - Date.parse(other.asOf))
     for (const answer of answers) {
       await copy.advance(answer)

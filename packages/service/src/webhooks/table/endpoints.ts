@@ -38,8 +38,11 @@ export const readSubscription = `select w.events, w.options->'conditions', ${own
       into v_types, v_conditions, v_own_key from webhooks w
     where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active';`
 
+export const fromEndpoint = (organizationId: string, id: string) =>
+  `from webhooks w where w.organization_id = ${organizationId} and w.id = ${id}`
+
 export const readEndpoint = (expressions: string, into: string) => `select ${expressions}
-    into ${into} from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id;`
+    into ${into} ${fromEndpoint('p_organization_id', 'p_webhook_id')};`
 
 export const insertEndpoint = `insert into webhooks (organization_id, id, url, description, events, signatures, options, sealed_headers, status, api_key_id,
       console_link_id, subscription_id, ends_at, created_at, updated_at)
@@ -180,9 +183,6 @@ export const endpointsWith = (rows: string) =>
 
 export const joinEndpoint = (organizationId: string, id: string) =>
   `join webhooks w on w.organization_id = ${organizationId} and w.id = ${id}`
-
-export const fromEndpoint = (organizationId: string, id: string) =>
-  `from webhooks w where w.organization_id = ${organizationId} and w.id = ${id}`
 
 /** The columns of records in the API, and the beginning of a condition: of organization `$1` at the time `$2`. */
 export const shownColumns = `w.id, w.url, w.description, w.events, w.signatures, w.options, w.status, w.disabled_reason, w.disabled_at, w.gap_since, w.gap_until, h.failing_since,
