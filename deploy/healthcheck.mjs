@@ -2,7 +2,11 @@
  * Whether the process of this container serves: exit code 0. A worker that runs alone listens where DESKWIRE_WORKER_PORT says,
  * and without it there is nothing to ask.
  */
-const { DESKWIRE_ROLE: role, DESKWIRE_PORT: port = '8080', DESKWIRE_WORKER_PORT: workerPort } = process.env
+const { DESKWIRE_ROLE: role, DESKWIRE_PORT, DESKWIRE_WORKER_PORT } = process.env
+// The service ignores the addresses that Kubernetes sets for Services, and takes the default for an empty value.
+const [port = '8080', workerPort] = [DESKWIRE_PORT, DESKWIRE_WORKER_PORT].map(
+  (text) => /^\d+$/.exec(text)?.[0],
+)
 const asked = role === 'worker' ? workerPort : port
 if (asked !== undefined) {
   const { ok } = await fetch(`http://127.0.0.1:${asked}/healthz`, { signal: AbortSignal.timeout(4_000) })

@@ -61,6 +61,7 @@ async function tryChart(): Promise<void> {
     reportPublicUrl()
     reportVolumes()
     reportMirror()
+    reportServiceLinks()
     const misspelt = render([], '1.37.0').replace('maxUnavailable: 1\n', 'maxUnavailabel: 1\n')
     const { line, good } = judge(misspelt, '1.37.0', schemas)
     report(`and with a field misspelt on purpose: ${line}`, !good)
@@ -70,6 +71,7 @@ async function tryChart(): Promise<void> {
 }
 
 interface PodSpec {
+  readonly enableServiceLinks?: boolean
   readonly volumes: readonly { readonly name: string; readonly secret?: { readonly secretName: string } }[]
   readonly containers: readonly {
     readonly image: string
@@ -151,6 +153,16 @@ function reportMirror(): void {
     volumes.every(({ secret }) => secret === undefined) &&
     container?.envFrom?.[0]?.secretRef.name === 'deskwire-mirror'
   report(`a mirror, in ${mirrors.length} pod, is given ${names} and a Secret of its own`, good)
+}
+
+/** Otherwise the Service of a release named deskwire would set DESKWIRE_PORT in every pod. */
+function reportServiceLinks(): void {
+  const pods = podsOf(render(['mirror.enabled=true'], '1.37.0'))
+  const without = pods.filter(({ enableServiceLinks }) => enableServiceLinks === false)
+  report(
+    `no variables of Services, in ${without.length} of ${pods.length} pods`,
+    pods.length === 4 && without.length === 4,
+  )
 }
 
 function podsOf(rendered: string): readonly PodSpec[] {

@@ -17,6 +17,8 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{/* Of a pod, whatever it runs. */}}
 {{- define "deskwire.pod" -}}
 automountServiceAccountToken: false
+# A Service named deskwire would set DESKWIRE_PORT to an address.
+enableServiceLinks: false
 {{- with .Values.imagePullSecrets }}
 imagePullSecrets: {{ toYaml . | nindent 2 }}
 {{- end }}

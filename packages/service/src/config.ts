@@ -455,7 +455,10 @@ export function readConfig(
   for (const [name, entry] of entries) {
     const flag = flagOf(entry.variable)
     const fromFlag = given[flag]
-    const text = typeof fromFlag === 'string' ? fromFlag : environment[entry.variable] || entry.default
+    const fromVariable = isServiceLink(entry.variable, environment[entry.variable])
+      ? undefined
+      : environment[entry.variable]
+    const text = typeof fromFlag === 'string' ? fromFlag : fromVariable || entry.default
     if (text === undefined) {
       config[name] = null
       continue
@@ -479,14 +482,37 @@ const otherVariables = [
   'DESKWIRE_HASH_KEY',
 ]
 
-/** Variables that look like settings but are unknown, each with the most similar setting. */
-export function unknownVariables(
+/**
+ * Whether Kubernetes, or a link of Docker, has set the variable for a Service: of one named `deskwire` come
+ * `DESKWIRE_PORT=tcp://10.0.0.1:8080`, `DESKWIRE_SERVICE_HOST`, `DESKWIRE_PORT_8080_TCP_ADDR` and more.
+ */
+function isServiceLink(variable: string, value = ''): boolean {
+  return (
+    (variable.endsWith('_PORT') && /^(?:tcp|udp|sctp):\/\//.test(value)) ||
+    /(?:_SERVICE_(?:HOST|PORT(?:_\w+)?)|_PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)$/.test(variable)
+  )
+}
+
+interface Warning {
+  readonly found: string
+  readonly advice: string
+}
+
+/** Variables that look like settings and have no effect: those of Kubernetes together, others with the most similar setting. */
+export function ineffectiveVariables(
   environment: Readonly<Record<string, string | undefined>>,
-): { readonly variable: string; readonly closest: string }[] {
+): readonly Warning[] {
+  const ours = Object.keys(environment).filter((name) => name.startsWith('DESKWIRE_'))
+  const links = ours.filter((name) => isServiceLink(name, environment[name]))
   const known = Object.values<Setting<unknown>>(settings).map(({ variable }) => variable)
-  return Object.keys(environment)
-    .filter((name) => name.startsWith('DESKWIRE_') && ![...known, ...otherVariables].includes(name))
-    .map((variable) => ({ variable, closest: closest(variable, known) }))
+  const unknown = ours.filter((name) => ![...known, ...otherVariables, ...links].includes(name))
+  const warnings = unknown.map((name) => ({
+    found: `${name} is not a setting and has no effect`,
+    advice: `the most similar setting is ${closest(name, known)}`,
+  }))
+  if (links.length === 0) return warnings
+  const found = `${links.join(', ')}: Kubernetes sets these for a Service, and they have no effect`
+  return [...warnings, { found, advice: 'enableServiceLinks: false in the pod leaves them out' }]
 }
 
 /** The default of a setting, for people. */

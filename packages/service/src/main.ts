@@ -2,7 +2,7 @@
  * Starting and stopping. PostgreSQL's programs, which a start waits for, run on another core while the code that works on the database is
  * loaded. So this imports only what is needed to begin them.
  */
-import { type Config, unknownVariables } from './config.ts'
+import { type Config, ineffectiveVariables } from './config.ts'
 import { openDatabases } from './db/open.ts'
 import { createLog } from './kernel/log.ts'
 import { version } from './kernel/version.ts'
@@ -22,9 +22,7 @@ export async function serve(config: Config): Promise<void> {
   const telemetry = await openTelemetry(config.role === 'worker' ? 'worker' : 'api').catch(refuseTelemetry)
   const log = createLog(config.logLevel, telemetry?.logFields)
   telemetry?.reportTo(log)
-  for (const { variable, closest } of unknownVariables(process.env)) {
-    log.warn(`${variable} is not a setting and has no effect; the most similar setting is ${closest}`)
-  }
+  for (const { found, advice } of ineffectiveVariables(process.env)) log.warn(`${found}; ${advice}`)
   log.info({ version, role: config.role }, 'starting')
   requireEncryptionKey(config)
   const summaries = summarySettingsOf(config)

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest'
 import {
   type Config,
   flagOf,
+  ineffectiveVariables,
   readConfig,
   settings,
   settingsHelp,
   shownDefault,
-  unknownVariables,
 } from '../src/config.ts'
 import { noNetworks, parseNetworks } from '../src/kernel/networks.ts'
 
@@ -299,8 +299,8 @@ describe('readConfig', () => {
   })
 })
 
-describe('variables that are no settings', () => {
-  test('each is named with the setting that it is most like', () => {
+describe('variables that have no effect', () => {
+  test('each that is no setting is named with the setting that it is most like', () => {
     const environment = {
       DESKWIRE_PROT: '1',
       DESKWIRE_TRUSTED_TARGET: 'x',
@@ -308,9 +308,36 @@ describe('variables that are no settings', () => {
       DESKWIRE_API_KEY: 'x',
       PATH: '/bin',
     }
-    expect(unknownVariables(environment)).toEqual([
-      { variable: 'DESKWIRE_PROT', closest: 'DESKWIRE_PORT' },
-      { variable: 'DESKWIRE_TRUSTED_TARGET', closest: 'DESKWIRE_TRUSTED_TARGETS' },
+    expect(ineffectiveVariables(environment).map(({ found, advice }) => `${found}; ${advice}`)).toEqual([
+      'DESKWIRE_PROT is not a setting and has no effect; the most similar setting is DESKWIRE_PORT',
+      'DESKWIRE_TRUSTED_TARGET is not a setting and has no effect; the most similar setting is DESKWIRE_TRUSTED_TARGETS',
     ])
+  })
+
+  const ports = Object.values(settings).flatMap(({ variable }) => (/_PORT$/.test(variable) ? [variable] : []))
+  test.each(ports)('%s that Kubernetes sets for a Service stays at its default, with one warning', (port) => {
+    const service = port.replace(/_PORT$/, '')
+    for (const address of ['tcp://10.0.0.1:8080', 'udp://[fd00::1]:53', 'sctp://10.0.0.1:9']) {
+      const links = {
+        [`${service}_SERVICE_HOST`]: '10.0.0.1',
+        [`${service}_SERVICE_PORT`]: '8080',
+        [`${service}_SERVICE_PORT_HTTP`]: '8080',
+        [port]: address,
+        [`${port}_8080_TCP`]: 'tcp://10.0.0.1:8080',
+        [`${port}_8080_TCP_PROTO`]: 'tcp',
+        [`${port}_8080_TCP_PORT`]: '8080',
+        [`${port}_8080_TCP_ADDR`]: '10.0.0.1',
+      }
+      expect(read(links)).toEqual(read({}))
+      expect(ineffectiveVariables(links)).toEqual([
+        {
+          found: `${Object.keys(links).join(', ')}: Kubernetes sets these for a Service, and they have no effect`,
+          advice: 'enableServiceLinks: false in the pod leaves them out',
+        },
+      ])
+    }
+    expect(refusal({}, [`--${flagOf(port)}`, 'tcp://10.0.0.1:8080'])).toContain('a port from 0 to 65535')
+    expect(ineffectiveVariables({ [port]: 'tcp:8080' })).toEqual([])
+    expect(refusal({ [port]: 'tcp:8080' })).toContain(port)
   })
 })

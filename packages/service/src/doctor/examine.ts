@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
-import { type Config, unknownVariables } from '../config.ts'
+import { type Config, ineffectiveVariables } from '../config.ts'
 import { readDatabaseClock } from '../db/clock.ts'
 import { DatabasesError, databasesSetting } from '../db/databases.ts'
 import { embedded } from '../db/embedded.ts'
@@ -116,12 +116,7 @@ function inWordsOf(name: string, { check, verdict, found, advice }: Finding): Fi
 
 function checkVariables(environment: Examination['environment']): readonly Finding[] {
   const finding = findingsOf('settings')
-  return unknownVariables(environment).map(({ variable, closest }) =>
-    finding.warning(
-      `${variable} is not a setting and has no effect`,
-      `the most similar setting is ${closest}`,
-    ),
-  )
+  return ineffectiveVariables(environment).map(({ found, advice }) => finding.warning(found, advice))
 }
 
 /** The settings that a start reads, except the key, which has its own check. */

@@ -1,7 +1,9 @@
 /** What `deploy/` holds fits this release: its settings exist, and the chart has its version. The rest is for `npm run check -- chart` and others. */
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { textOf } from '../../../testbed/repository.ts'
+import { root, textOf } from '../../../testbed/repository.ts'
 import { settings } from '../../src/config.ts'
 import { parseDatabases } from '../../src/db/databases.ts'
 import { version } from '../../src/kernel/version.ts'
@@ -43,6 +45,26 @@ test('every setting that is named exists', () => {
 test('the chart is of this release', () => {
   const chart = parse(textOf('deploy/chart/Chart.yaml')) as Record<string, unknown>
   expect([chart.version, chart.appVersion]).toEqual([version, version])
+})
+
+test('no pod of the chart gets the variables of Services', () => {
+  expect(textOf('deploy/chart/templates/_helpers.tpl')).toMatch(
+    /define "deskwire.pod" -}}\n[^{]*^enableServiceLinks: false$/m,
+  )
+  const templates = files
+    .map((file) => textOf(`deploy/${file}`))
+    .filter((text) => /^ +containers:$/m.test(text))
+  expect(templates.length).toBe(4)
+  for (const template of templates) expect(template).toMatch(/\{- include "deskwire.pod" /)
+})
+
+test.each(['', 'tcp://10.0.0.1:8080'])('the health check takes the port %j for none', (port) => {
+  const env = { PATH: process.env.PATH, DESKWIRE_ROLE: 'worker', DESKWIRE_WORKER_PORT: port }
+  const { status, stderr } = spawnSync('node', [join(root, 'deploy/healthcheck.mjs')], {
+    env,
+    encoding: 'utf8',
+  })
+  expect([status, stderr]).toEqual([0, ''])
 })
 
 test('services of the compose files have what the guide promises', () => {
