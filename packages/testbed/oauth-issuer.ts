@@ -26,8 +26,9 @@ export async function startIssuer(): Promise<OauthIssuer> {
       '/keys': { keys: [key] },
     }
     const document = documents[request.url ?? '']
-    response.writeHead(document === undefined ? 404 : 200, { 'content-type': 'application/json' })
-    response.end(JSON.stringify(document ?? {}))
+    // Web applications often answer every other address with their page.
+    response.writeHead(200, { 'content-type': document === undefined ? 'text/html' : 'application/json' })
+    response.end(document === undefined ? '<!doctype html>' : JSON.stringify(document))
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

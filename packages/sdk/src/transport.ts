@@ -98,8 +98,9 @@ const timeoutOf = ({ timeoutMs = 30_000 }: { timeoutMs?: number | undefined }): 
 }
 
 const baseOf = (text: string): string => {
-  const url = new URL(text)
+  const url = URL.canParse(text) ? new URL(text) : undefined
   if (
+    url === undefined ||
     !/^https?:$/.test(url.protocol) ||
     url.username + url.password !== '' ||
     url.search !== '' ||

@@ -117,12 +117,15 @@ async function keysOf(issuer: string): Promise<string> {
     `${origin}${path}/.well-known/openid-configuration`,
   ]
   for (const url of urls) {
-    const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(respondsWithin) })
-    if (!response.ok) continue
-    const { issuer: named, jwks_uri: keys } = readJson(await response.text()) as Record<string, unknown>
-    if (named === issuer && typeof keys === 'string') return keys
+    const { issuer: named, jwks_uri: keys } = (await metadataAt(url).catch(() => null)) ?? {}
+    if (named === issuer && typeof keys === 'string' && URL.canParse(keys)) return keys
   }
   throw new Error(`${issuer} publishes no metadata with its name and its keys`)
+}
+
+async function metadataAt(url: string): Promise<Record<string, unknown> | null> {
+  const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(respondsWithin) })
+  return response.ok ? (readJson(await response.text()) as Record<string, unknown> | null) : null
 }
 
 /** Errors of the library that are the issuer's. */

@@ -222,8 +222,6 @@ export function createEndpoints(services: EndpointServices) {
     if (!parsed.ok) return parsed
     const { draft, sent } = parsed.value
     const given = draft as GivenFields & Pick<WebhookRow, 'status'>
-    if (options?.headers !== undefined && !sent.has('headers') && originOf(given.url) !== originOf(url))
-      return fail(headersStay)
     const after = { ...fieldsOf(given), status: given.status, options: storedOptions(given, options) }
     const headers = sent.has('headers') && given.headers != null ? given.headers : null
     const unmeetable = eventTypes.unmeetable(given.conditions ?? [], given.events)
@@ -239,6 +237,8 @@ export function createEndpoints(services: EndpointServices) {
       const refusal = await checkTarget(after.url)
       if (refusal !== null) return fail(refusal)
     }
+    if (options?.headers !== undefined && !sent.has('headers') && originOf(given.url) !== originOf(url))
+      return fail(headersStay)
     const registers = sent.has('url') || sent.has('events') || activates
     const changed: WebhookRow = {
       ...row,

@@ -71,6 +71,8 @@ describe('PATCH', () => {
     [{ url: 'http://127.0.0.1/' }, 'url_not_https'],
     [{ url: 'https://10.0.0.1/' }, 'url_not_public'],
     [{ url: null }, 'validation_failed'],
+    [{ url: 'hooks.example.com' }, 'validation_failed'],
+    [{ url: 'https://' }, 'validation_failed'],
     [{ events: [] }, 'validation_failed'],
     [{ events: ['ping'] }, 'validation_failed'],
     [{ events: null }, 'validation_failed'],
@@ -82,10 +84,14 @@ describe('PATCH', () => {
     [{ createdAt: '2026-01-01T00:00:00.000Z' }, 'validation_failed'],
   ])('%j is refused: %s', async (body, code) => {
     const api = await shared().newOrganization()
-    const { secret, ...made } = await makeWebhook(api)
-    const answer = await api.patch(`/v1/webhooks/${made.id}`, body)
-    expect([answer.status, answer.json.code]).toEqual([422, code])
-    expect(await readWebhook(api, made.id)).toEqual(made)
+    for (const options of [{}, { headers: { authorization: 'hidden' } }]) {
+      const { secret, ...made } = await makeWebhook(api, options)
+      const answer = await api.patch(`/v1/webhooks/${made.id}`, body)
+      expect([options, answer.status, answer.json.code]).toEqual([options, 422, code])
+      if (code === 'validation_failed')
+        expect(answer.json.errors[0].pointer).toMatch(`/${Object.keys(body)[0]}`)
+      expect(await readWebhook(api, made.id)).toEqual(made)
+    }
   })
 
   test('of url, events or to active makes the caller the registrant; of anything else it does not', async () => {
