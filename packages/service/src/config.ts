@@ -9,6 +9,7 @@ import {
   isDatabaseUrl,
   parseDatabases,
 } from './db/databases.ts'
+import { parseTrustedTargets } from './delivery/target/address.ts'
 import { parseDnsServers } from './delivery/target/name-servers.ts'
 import { closest } from './kernel/closest.ts'
 import { type Networks, parseNetworks } from './kernel/networks.ts'
@@ -237,9 +238,10 @@ export const settings = {
   trustedTargets: setting<Networks>({
     variable: 'DESKWIRE_TRUSTED_TARGETS',
     default: '',
-    help: 'address ranges that receivers may have though they are not public (tests, private networks)',
-    accepts: 'a comma-separated list of CIDRs, for example 127.0.0.0/8',
-    parse: parseNetworks,
+    help: 'address ranges that receivers may have though they are not public (tests, private networks); after nat64:, a prefix whose addresses are judged by the IPv4 address in them',
+    accepts:
+      'a comma-separated list of CIDRs, for example 127.0.0.0/8, or nat64:2001:db8:64::/96 with a prefix of 32, 40, 48, 56, 64 or 96 bits',
+    parse: parseTrustedTargets,
   }),
   targetCa: setting<string | null>({
     variable: 'DESKWIRE_TARGET_CA',

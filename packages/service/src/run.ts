@@ -12,6 +12,7 @@ import type { OpenDatabase } from './db/open.ts'
 import { PoolerError } from './db/pooler.ts'
 import { releaseQueues } from './delivery/leases.ts'
 import type { DeliverySettings } from './delivery/model.ts'
+import { exempted } from './delivery/target/address.ts'
 import { InstallationError } from './installation.ts'
 import type { NotifyWorker } from './journal/notifier.ts'
 import type { Telemetry } from './kernel/telemetry.ts'
@@ -224,7 +225,7 @@ async function startWorkerAlone(
 }
 
 function warnOfTrust({ trustedTargets }: DeliverySettings, log: Logger): void {
-  if (trustedTargets.length === 0) return
+  if (exempted(trustedTargets).length === 0) return
   log.warn('receivers may have addresses that are not public: DESKWIRE_TRUSTED_TARGETS is set')
 }
 

@@ -12,6 +12,7 @@ import { readDatabaseClock } from '../db/clock.ts'
 import { DatabasesError, databasesSetting } from '../db/databases.ts'
 import { embedded } from '../db/embedded.ts'
 import { namedDatabases, type OpenDatabase, openDatabaseBeside } from '../db/open.ts'
+import { exempted } from '../delivery/target/address.ts'
 import { systemClock } from '../kernel/timestamps.ts'
 import {
   requireEncryptionKey,
@@ -130,7 +131,7 @@ function settingsFinding({ role, databaseUrl, databases, dataDir, trustedTargets
   const alone = databaseUrl === null ? `the embedded database in ${dataDir}` : 'a PostgreSQL of your own'
   const where = databases === null ? alone : 'several databases'
   const trust =
-    trustedTargets.length === 0
+    exempted(trustedTargets).length === 0
       ? ''
       : '; receivers may have addresses that are not public (DESKWIRE_TRUSTED_TARGETS)'
   return findingsOf('settings').ok(`they are accepted: role ${role}, ${where}${trust}`)

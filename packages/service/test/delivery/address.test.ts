@@ -1,8 +1,15 @@
 import { BlockList, isIPv4 } from 'node:net'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { classify, isPublicAddress, specialPurposeBlocks } from '../../src/delivery/target/address.ts'
-import { noNetworks, parseNetworks } from '../../src/kernel/networks.ts'
+import {
+  classify,
+  parseTrustedTargets,
+  refusedBlock,
+  specialPurposeBlocks,
+} from '../../src/delivery/target/address.ts'
+import { type Networks, noNetworks, parseNetworks } from '../../src/kernel/networks.ts'
+
+const isPublicAddress = (ip: string, trusted: Networks) => refusedBlock(ip, trusted) === null
 
 /** Every block with its first and last address, and its neighbours that are public; written out by hand. */
 const edges: readonly (readonly [
@@ -136,7 +143,7 @@ const ipv6Near = fc
   })
 
 describe('properties', () => {
-  test('an address that embeds another is never public, whatever it embeds and whichever IPv4 is trusted', () => {
+  test('an address that embeds another is never public except in NAT64, whatever it embeds and whichever IPv4 is trusted', () => {
     const trusted = parseNetworks('0.0.0.0/0') ?? noNetworks
     fc.assert(
       fc.property(bytes, hextet, ([a, b, c, d], noise) => {
@@ -146,7 +153,6 @@ describe('properties', () => {
           `::ffff:${high}:${low}`,
           `0:0:0:0:0:ffff:${high}:${low}`,
           `::${a}.${b}.${c}.${d}`,
-          `64:ff9b::${high}:${low}`,
           `64:ff9b:1:${noise}::${high}:${low}`,
           `2002:${high}:${low}::${noise}`,
           `2001:0:${noise}:0:0:0:${high}:${low}`,
@@ -171,7 +177,7 @@ describe('properties', () => {
         const expected = isIPv4(ip)
           ? !special.ipv4.check(ip, 'ipv4')
           : globalUnicast.check(ip, 'ipv6') && !special.ipv6.check(ip, 'ipv6')
-        return isPublicAddress(ip, noNetworks) === expected
+        return (classify(ip) === null) === expected
       }),
       { numRuns: 2000 },
     )
@@ -189,6 +195,81 @@ describe('properties', () => {
   })
 })
 
+describe('NAT64', () => {
+  const octet = fc.oneof(fc.nat(255), fc.constantFrom(0, 10, 127, 169, 172, 192, 224, 255))
+  const inner = fc.tuple(octet, octet, octet, octet)
+  /** By the figure of RFC 6052, section 2.2: bytes of the IPv4 address by length of the prefix. */
+  const places = new Map([
+    [32, [4, 5, 6, 7]],
+    [40, [5, 6, 7, 9]],
+    [48, [6, 7, 9, 10]],
+    [56, [7, 9, 10, 11]],
+    [64, [9, 10, 11, 12]],
+    [96, [12, 13, 14, 15]],
+  ])
+  const addressOf = (bytes: readonly number[]) => Buffer.from(bytes).toString('hex').match(/.{4}/g)!.join(':')
+  const prefixes = fc
+    .tuple(fc.constantFrom(...places.keys()), fc.array(fc.nat(255), { minLength: 12, maxLength: 12 }))
+    .map(([length, noise]) => ({
+      length,
+      bytes: noise.map((byte, at) => (at >= length / 8 || at === 8 ? 0 : at === 0 ? 0xfd : byte)),
+    }))
+  const embed = (prefix: readonly number[], length: number, ip: readonly number[]) => {
+    const bytes = [...prefix, ...Array<number>(16 - prefix.length).fill(0)]
+    for (const [n, at] of places.get(length)!.entries()) bytes[at] = ip[n]!
+    return bytes
+  }
+  const own = fc.record({ prefix: prefixes, ip: inner })
+
+  test('an address is judged by the IPv4 address in it, in the known prefix and in each that is named', () => {
+    fc.assert(
+      fc.property(own, fc.boolean(), ({ prefix: { bytes, length }, ip }, trusts) => {
+        const named = parseTrustedTargets(
+          `nat64:${addressOf([...bytes, 0, 0, 0, 0])}/${length}${trusts ? ',10.0.0.0/8' : ''}`,
+        )!
+        const expected = isPublicAddress(ip.join('.'), named)
+        expect(isPublicAddress(addressOf(embed(bytes, length, ip)), named)).toBe(expected)
+        expect(isPublicAddress(addressOf(embed([0, 0x64, 0xff, 0x9b], 96, ip)), named)).toBe(expected)
+        expect(isPublicAddress(addressOf(embed(bytes, length, ip)), noNetworks)).toBe(false)
+      }),
+    )
+  })
+
+  test('bits that have to be 0 and are not make it an address of nothing', () => {
+    fc.assert(
+      fc.property(own, fc.nat(15), ({ prefix: { bytes, length } }, at) => {
+        const address = embed(bytes, length, [1, 1, 1, 1])
+        fc.pre(at * 8 >= length ? !places.get(length)!.includes(at) : at === 8 && length === 96)
+        address[at] = 1
+        const named = parseTrustedTargets(`nat64:${addressOf([...bytes, 0, 0, 0, 0])}/${length}`)!
+        return !isPublicAddress(addressOf(address), named)
+      }),
+    )
+  })
+
+  test('a refusal names both', () => {
+    expect(refusedBlock('64:ff9b::10.1.2.3', noNetworks)).toBe('NAT64 of private use, 10.0.0.0/8')
+    expect(refusedBlock('64:ff9b:1::1.1.1.1', noNetworks)).toBe('NAT64, 64:ff9b:1::/48')
+  })
+
+  test('a named prefix judges addresses that would be public, the longest one first', () => {
+    const named = parseTrustedTargets('nat64:2a00:64::/32, nat64:2a00:64:1::/96') ?? noNetworks
+    expect(refusedBlock('2a00:64:101:101::', noNetworks)).toBe(null)
+    expect(refusedBlock('2a00:64:101:101::', named)).toBe(null)
+    expect(refusedBlock('2a00:64:a00:1::', named)).toBe('NAT64 of private use, 10.0.0.0/8')
+    expect(refusedBlock('2a00:64:1::1.1.1.1', named)).toBe(null)
+  })
+
+  test.each([
+    'nat64:',
+    'nat64:10.0.0.0/8',
+    'nat64:fd00::/95',
+    'nat64:fd00::',
+    'nat64:fd00::100:0:0:0/96',
+    'nat64',
+  ])('%j is no prefix', (text) => expect(parseTrustedTargets(text)).toBeUndefined())
+})
+
 describe('trusted targets', () => {
   test.each([
     '10.0.0.0/8',
@@ -199,7 +280,7 @@ describe('trusted targets', () => {
     '::/0',
     '10.0.0.0/8,',
     '',
-  ])('%j is a list', (text) => expect(parseNetworks(text)).toBeDefined())
+  ])('%j is a list', (text) => expect(parseTrustedTargets(text)).toBeDefined())
 
   test.each([
     '10.0.0.0/33',
@@ -211,10 +292,10 @@ describe('trusted targets', () => {
     '10.0.0.0/-1',
     '10.0.0.0 8',
     'fe80::1%lo/64',
-  ])('%j is none', (text) => expect(parseNetworks(text)).toBeUndefined())
+  ])('%j is none', (text) => expect(parseTrustedTargets(text)).toBeUndefined())
 
   test('exempt their own addresses, and only these', () => {
-    const trusted = parseNetworks('127.0.0.1, fd00::/8') ?? noNetworks
+    const trusted = parseTrustedTargets('127.0.0.1, fd00::/8') ?? noNetworks
     const allowed = [
       '127.0.0.1',
       '127.0.0.2',

@@ -73,6 +73,15 @@ describe('what the families say', () => {
     expect(found).toEqual(addresses(publicV4, '192.0.66.2', publicV6))
   })
 
+  test('with DNS64, an address is as public as the IPv4 address in it', async () => {
+    dns.set('hook.test', { addresses: ['192.0.66.1', '64:ff9b::c000:4201'] })
+    expect(await resolverOf().resolve('hook.test', generous)).toEqual(
+      addresses('192.0.66.1', '64:ff9b::c000:4201'),
+    )
+    dns.set('inner.test', { addresses: ['192.0.66.1', '64:ff9b::a01:203'] })
+    expect(await resolverOf().resolve('inner.test', generous)).toMatchObject({ outcome: 'not_public' })
+  })
+
   test('silence ends at the time allowed', async () => {
     dns.set('hook.test', 'silence')
     expect(await resolverOf().resolve('hook.test', { fresh: false, timeoutMs: 200 })).toEqual({
@@ -193,7 +202,8 @@ describe('hosts that need no query', () => {
     ['[::127.0.0.1]', 'IPv4-compatible'],
     ['[::ffff:127.0.0.1]', 'IPv4-mapped'],
     ['[::FFFF:7f00:1]', 'IPv4-mapped'],
-    ['[64:ff9b::1.1.1.1]', 'NAT64'],
+    ['[64:ff9b::127.0.0.1]', 'NAT64 of loopback'],
+    ['[64:ff9b:1::1.1.1.1]', 'NAT64'],
     ['[2002:101:101::]', '6to4'],
     ['[2001::1]', 'Teredo'],
     ['localhost', 'loopback'],

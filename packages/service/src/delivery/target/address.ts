@@ -1,6 +1,9 @@
-/** Which addresses a delivery may go to (specification 9.2). One that embeds another (IPv4-mapped, NAT64, 6to4, Teredo) is never public. */
+/**
+ * Which addresses a delivery may go to (specification 9.2). An address of NAT64 is judged by the IPv4 address in it; one that embeds another in
+ * a different way (IPv4-mapped, 6to4, Teredo) is never public.
+ */
 import ipaddr from 'ipaddr.js'
-import { isWithin, type Networks, parseAddress } from '../../kernel/networks.ts'
+import { isWithin, type Networks, parseAddress, parseNetworks } from '../../kernel/networks.ts'
 
 /**
  * Addresses that are not public: every block of IANA's special-purpose address registries, whatever their "globally reachable" column says.
@@ -84,7 +87,63 @@ export function classify(ip: string): string | null {
   return null
 }
 
-/** Whether a delivery may go to `ip`: it is public or trusted. False for what is not an address. */
-export function isPublicAddress(ip: string, trusted: Networks): boolean {
-  return isWithin(ip, trusted) || classify(ip) === null
+/** Marks an entry of DESKWIRE_TRUSTED_TARGETS as a prefix of NAT64, which exempts nothing. */
+const nat64 = 'nat64:'
+const wellKnownPrefix = '64:ff9b::/96'
+const prefixLengths: readonly number[] = [32, 40, 48, 56, 64, 96]
+/** This byte of an address of NAT64 is always 0, and divides its IPv4 address (RFC 6052, section 2.2). */
+const reservedByte = 8
+
+/** Networks, and prefixes of NAT64 after `nat64:`, separated by commas; undefined when one of them is neither. */
+export function parseTrustedTargets(text: string): Networks | undefined {
+  const entries = text.split(',').map((entry) => {
+    const target = entry.trim()
+    return target.startsWith(nat64) ? parsePrefix(target) : parseNetworks(target)
+  })
+  return entries.every((entry) => entry !== undefined) ? entries.flat() : undefined
+}
+
+function parsePrefix(target: string): Networks | undefined {
+  const [network] = parseNetworks(target.slice(nat64.length)) ?? []
+  if (network === undefined) return undefined
+  const [address, length] = ipaddr.parseCIDR(network)
+  const isPrefix = address.kind() === 'ipv6' && prefixLengths.includes(length)
+  return isPrefix && (length <= 64 || address.toByteArray()[reservedByte] === 0) ? [target] : undefined
+}
+
+/** The networks among trusted targets. */
+export function exempted(trusted: Networks): Networks {
+  return trusted.filter((target) => !target.startsWith(nat64))
+}
+
+/** Why a delivery may not go to `ip`, as the name of its block; null when it may, as it is public or exempted. */
+export function refusedBlock(ip: string, trusted: Networks): string | null {
+  const networks = exempted(trusted)
+  if (isWithin(ip, networks)) return null
+  const embedded = embeddedIPv4(ip, trusted)
+  if (embedded === null) return classify(ip)
+  const block = embedded === 'none' || !isWithin(embedded, networks) ? classify(embedded) : null
+  return block === null ? null : `NAT64 of ${block}`
+}
+
+/** The IPv4 address in an address of NAT64, `none` when it is malformed; null for any other address. */
+function embeddedIPv4(ip: string, trusted: Networks): string | null {
+  const address = parseAddress(ip)
+  if (!(address instanceof ipaddr.IPv6)) return null
+  const named = trusted
+    .filter((target) => target.startsWith(nat64))
+    .map((target) => target.slice(nat64.length))
+  const lengths = [wellKnownPrefix, ...named]
+    .map((prefix) => ipaddr.IPv6.parseCIDR(prefix))
+    .filter((prefix) => address.match(prefix))
+    .map(([, length]) => length)
+  if (lengths.length === 0) return null
+  const bytes = address.toByteArray()
+  // As a router, by the longest prefix.
+  const prefixBytes = Math.max(...lengths) / 8
+  const rest = bytes
+    .toSpliced(reservedByte, 1)
+    .slice(prefixBytes > reservedByte ? prefixBytes - 1 : prefixBytes)
+  const isWellFormed = bytes[reservedByte] === 0 && rest.slice(4).every((byte) => byte === 0)
+  return isWellFormed ? rest.slice(0, 4).join('.') : 'none'
 }

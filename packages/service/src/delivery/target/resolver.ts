@@ -7,7 +7,7 @@ import { LruMap } from '../../kernel/lru-map.ts'
 import { isWithin, type Networks } from '../../kernel/networks.ts'
 import type { Clock } from '../../kernel/timestamps.ts'
 import { deliveryTuning } from '../tuning.ts'
-import { classify, isPublicAddress } from './address.ts'
+import { exempted, refusedBlock } from './address.ts'
 import { createNameServers } from './name-servers.ts'
 
 export type Resolution =
@@ -61,7 +61,7 @@ export function createResolver(options: {
     const local = localNames(name)
     if (local.length > 0) {
       // The operator's own list: if it has a trusted address (127.0.0.1 for localhost), no other is needed.
-      const own = local.filter((address) => isWithin(address, trusted))
+      const own = local.filter((address) => isWithin(address, exempted(trusted)))
       return { resolution: check(own.length > 0 ? own : local, trusted), usableMs: usedFor }
     }
     const answer = await nameServers.ask(name, Math.min(timeoutMs / 4, grace), wanted)
@@ -145,13 +145,13 @@ function nameOf(hostname: string): string {
 export const notPublic = 'The URL leads to an address that is not public'
 
 function check(addresses: readonly string[], trusted: Networks): Resolution {
-  const refused = addresses.find((address) => !isPublicAddress(address, trusted))
-  if (refused === undefined) {
-    const ofFamily = (family: 4 | 6) => addresses.filter((address) => isIP(address) === family)
-    const some = ([4, 6] as const).flatMap((family) => ofFamily(family).slice(0, perFamily))
-    return { outcome: 'addresses', addresses: some }
+  for (const address of addresses) {
+    const block = refusedBlock(address, trusted)
+    if (block !== null) return { outcome: 'not_public', detail: notPublic, block }
   }
-  return { outcome: 'not_public', detail: notPublic, block: String(classify(refused)) }
+  const ofFamily = (family: 4 | 6) => addresses.filter((address) => isIP(address) === family)
+  const some = ([4, 6] as const).flatMap((family) => ofFamily(family).slice(0, perFamily))
+  return { outcome: 'addresses', addresses: some }
 }
 
 async function within(timeoutMs: number, name: string, query: Query): Promise<Resolution> {
