@@ -106,7 +106,10 @@ async function reach(
           'if it is yours, add its network to DESKWIRE_TRUSTED_TARGETS; otherwise nothing is sent there',
       }
     case 'no_such_name':
-      return { detail: resolution.detail, advice: 'have its owner fix the name, or the URL' }
+      return {
+        detail: resolution.detail,
+        advice: 'have its owner fix the name, or the URL, which needs the full name',
+      }
     case 'failed':
       return { detail: resolution.detail, advice: 'see dns' }
     case 'addresses':

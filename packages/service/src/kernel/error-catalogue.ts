@@ -298,9 +298,9 @@ export const errorCatalogue = {
     status: 422,
     title: 'The name of the URL has no address',
     means: 'The name in the URL could not be resolved to an address.',
-    help: 'Check the name, and that its DNS servers answer; then send it again.',
+    help: 'Check the name, which must be the full one, and that its DNS servers answer; then send it again.',
     example:
-      'hooks.example.com does not exist. Check the name, and that its name servers answer; then send it again.',
+      'receiver does not exist. Check the name, and write it in full: the search domains of the system are not used.',
   },
   idempotency_key_reused: {
     status: 422,

@@ -17,10 +17,14 @@ export function createTargetCheck(resolver: Resolver, timeoutMs: number): CheckT
           logged: { block: resolution.block },
         })
       case 'no_such_name':
+        return refusal(
+          'url_not_resolvable',
+          `${resolution.detail}. Check the name, and write it in full: the search domains of the system are not used.`,
+        )
       case 'failed':
         return refusal(
           'url_not_resolvable',
-          `${resolution.detail}. Check the name, and that its name servers answer; then send it again.`,
+          `${resolution.detail}. Check that the name servers answer; then send it again.`,
         )
     }
   }

@@ -358,7 +358,7 @@ test('an endpoint that is reached, and that is not: its address, its port, its c
     expect.stringMatching(/^failed: .*No TLS with 127\.0\.0\.1:\d+: its certificate .*DESKWIRE_TARGET_CA/),
   ])
   expect(await of('endpoint', {}, 'https://deskwire.invalid/')).toEqual([
-    expect.stringMatching(/^failed: .*deskwire\.invalid does not exist; have its owner/),
+    expect.stringMatching(/^failed: .*deskwire\.invalid does not exist; have its owner .* full name/),
   ])
   expect(await of('endpoint', {}, 'http://127.0.0.1/')).toEqual([
     expect.stringMatching(/^failed: .*must begin with https/),

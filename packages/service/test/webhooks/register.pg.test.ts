@@ -91,6 +91,7 @@ describe('a URL is refused', () => {
       events: ['ticket.created'],
     })
     expect([answer.status, answer.json.code]).toEqual([422, code])
+    if (reply === 'NXDOMAIN') expect(answer.json.detail).toMatch(/in full: the search domains .* not used\.$/)
   })
 
   test('whatever its name led to a moment ago', async () => {
