@@ -1,6 +1,7 @@
 /** For commands that call a running service over HTTP. */
 import { type Client, type ClientOptions, createClient } from '@deskwire/sdk'
 import { namedProfile } from './profiles.ts'
+import { trustSystem } from './system-authorities.ts'
 import { UsageError } from './usage-error.ts'
 
 /** The flags that say which service, of each such command. */
@@ -50,6 +51,7 @@ export function requireTarget(command: string, given: TargetFlags): Target {
 }
 
 export function clientOf(target: Target, options: Pick<ClientOptions, 'retries'> = {}): Client {
+  if (target.baseUrl.startsWith('https:')) trustSystem()
   try {
     return createClient({ ...target, ...options })
   } catch (error) {

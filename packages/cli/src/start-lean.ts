@@ -38,6 +38,8 @@ export function startLean(): void {
   const cache = module.getCompileCacheDir()
   const set = {
     ...leanEnvironment,
+    // Node reads the system's authorities at the first TLS connection, and the worker and its threads inherit this.
+    NODE_USE_SYSTEM_CA: '1',
     ...(cache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cache) }),
     ...process.env,
   }

@@ -56,6 +56,8 @@ test('certificates that are unknown, expired or of another name are told apart, 
   const trusting = { NODE_EXTRA_CA_CERTS: file }
   const good = await behindTls('127.0.0.1')
   expect(await said(`https://127.0.0.1:${good}`, trusting)).toBe('')
+  if (process.platform === 'linux')
+    expect(await said(`https://127.0.0.1:${good}`, { SSL_CERT_FILE: file })).toBe('')
   expect(await said(`https://127.0.0.1:${good}`)).toMatch(
     new RegExp(
       `^deskwire: The certificate of 127\\.0\\.0\\.1:${good} is not accepted: .* NODE_EXTRA_CA_CERTS and start again\\.\n$`,

@@ -12,10 +12,10 @@ const script = `
   startLean()
   const { pid, execArgv, argv, env } = process
   const flags = execArgv.filter((flag) => flag.startsWith('--'))
-  console.log(JSON.stringify({ pid, flags, word: argv.at(-1), threshold: env.MALLOC_MMAP_THRESHOLD_ ?? null, kept: env.KEPT }))`
+  console.log(JSON.stringify({ pid, flags, word: argv.at(-1), threshold: env.MALLOC_MMAP_THRESHOLD_ ?? null, system: env.NODE_USE_SYSTEM_CA, kept: env.KEPT }))`
 
 async function started(environment: Record<string, string>, flags: readonly string[] = []) {
-  const { MALLOC_MMAP_THRESHOLD_: _, ...inherited } = process.env
+  const { MALLOC_MMAP_THRESHOLD_: _, NODE_USE_SYSTEM_CA: __, ...inherited } = process.env
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   const child = execFile(
     process.execPath,
@@ -29,11 +29,11 @@ async function started(environment: Record<string, string>, flags: readonly stri
 test('it is the same process, with the same words and environment, and settings of its own on Linux', async () => {
   const { pid, told } = await started({})
   const helpers = `--v8-pool-size=${Math.min(4, Math.max(1, availableParallelism() - 1))}`
-  const [flags, threshold] =
+  const [flags, threshold, system] =
     process.platform === 'linux'
-      ? [['--max-semi-space-size=4', helpers, '--no-warnings', '--eval'], '1048576']
-      : [['--no-warnings', '--eval'], null]
-  expect(told).toEqual({ pid, flags, word: 'word', threshold, kept: 'yes' })
+      ? [['--max-semi-space-size=4', helpers, '--no-warnings', '--eval'], '1048576', '1']
+      : [['--no-warnings', '--eval'], null, undefined]
+  expect(told).toEqual({ pid, flags, word: 'word', threshold, system, kept: 'yes' })
 })
 
 test('whoever has chosen how memory is held is left alone', async () => {

@@ -245,7 +245,7 @@ export const settings = {
   }),
   targetCa: setting<string | null>({
     variable: 'DESKWIRE_TARGET_CA',
-    help: 'PEM file of certificate authorities that receivers may have in addition to those of the system',
+    help: "PEM file of certificate authorities that receivers may have in addition to Node's and the system's",
     accepts: 'a path',
     parse: (text) => text,
   }),

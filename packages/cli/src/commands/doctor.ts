@@ -11,6 +11,7 @@ import type { Command } from '../commands.ts'
 import { commandLog } from '../database.ts'
 import { CommandFailure, exitCodes } from '../failure.ts'
 import { parseFlags } from '../flags.ts'
+import { trustSystem } from '../system-authorities.ts'
 import { plain, printOut } from '../terminal.ts'
 
 export const doctorCommand: Command = {
@@ -40,6 +41,7 @@ Example:
     })
     const { endpoint = null, ...given } = texts
     const flags = Object.entries(given).map(([name, value]) => `--${name}=${value}`)
+    trustSystem()
     const config = readConfig(process.env, flags)
     const findings: readonly Finding[] = config.ok
       ? await examine({ config: config.value, environment: process.env, endpoint, log: commandLog() })

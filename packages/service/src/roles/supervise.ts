@@ -186,7 +186,11 @@ function forkWorker(): ChildProcess {
   return fork(file, {
     serialization: 'advanced',
     // The worker shares this process's compile cache; Node adds the last part of the directory itself.
-    ...(compiled === undefined ? {} : { env: { ...process.env, NODE_COMPILE_CACHE: dirname(compiled) } }),
+    env: {
+      NODE_USE_SYSTEM_CA: '1',
+      ...process.env,
+      ...(compiled === undefined ? {} : { NODE_COMPILE_CACHE: dirname(compiled) }),
+    },
   })
 }
 
