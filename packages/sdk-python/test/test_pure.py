@@ -12,6 +12,7 @@ import tempfile
 import threading
 import types
 import unittest
+from datetime import datetime
 from pathlib import Path
 from wsgiref.simple_server import WSGIRequestHandler, make_server
 
@@ -180,10 +181,11 @@ class Calls(unittest.TestCase):
         self.assertIsNone(_retry.pause_before(4, "GET", lost, limit=4))
 
     def test_reads_retry_after(self):
-        self.assertEqual(_retry.parse_retry_after("3"), 3)
-        self.assertEqual(_retry.parse_retry_after("Sat, 31 Jan 2026 09:30:00 GMT"), 0)
-        for other in (None, "", "soon", "³"):
-            self.assertIsNone(_retry.parse_retry_after(other))
+        table = vectors("retry-after")
+        now = datetime.fromisoformat(table["now"].replace("Z", "+00:00")).timestamp()
+        for one in table["values"]:
+            self.assertEqual(_retry.parse_retry_after(one["value"], now), one["seconds"], one["value"])
+        self.assertIsNone(_retry.parse_retry_after(None))
 
     def test_a_base_address_without_a_path_means_v1(self):
         for given in ("http://a:1", "http://a:1/", "http://a:1/v1", "http://a:1/v1/"):

@@ -50,7 +50,7 @@ export class DeskwireError extends Error {
   readonly requestId: string | undefined
   /** The key that the call carried, given or made by the client: repeat the call with it, and it is done once. */
   readonly idempotencyKey: string | undefined
-  /** Milliseconds that the service asked to wait for (Retry-After). */
+  /** Milliseconds that the service asked to wait for (Retry-After), at most a day. */
   readonly retryAfterMs: number | undefined
   /** The whole problem, with the members that belong to one code only. */
   readonly problem: Problem

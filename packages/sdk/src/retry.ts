@@ -89,11 +89,3 @@ export const pauseBefore = (
   }
   return asked + policy.random() * Math.min(policy.maxMs, policy.baseMs * 2 ** attempt)
 }
-
-/** Reads Retry-After, whole seconds or a date, as milliseconds from `now`; undefined when it is neither. */
-export const parseRetryAfter = (value: string | null, now: number): number | undefined => {
-  if (value === null) return undefined
-  if (/^\d+$/.test(value)) return Number(value) * 1000
-  const at = Date.parse(value)
-  return Number.isNaN(at) ? undefined : Math.max(0, at - now)
-}

@@ -15,14 +15,8 @@ import type {
   SentRequest,
 } from './options.ts'
 import { connectionFailed, errorOf, unexpectedAnswer } from './problem.ts'
-import {
-  defaultRetries,
-  failureOf,
-  type Method,
-  parseRetryAfter,
-  pauseBefore,
-  type RetryPolicy,
-} from './retry.ts'
+import { defaultRetries, failureOf, type Method, pauseBefore, type RetryPolicy } from './retry.ts'
+import { parseRetryAfter } from './retry-after.ts'
 import { TimeLimit } from './time-limit.ts'
 import { whyBlocked, whyUnanswered } from './unanswered.ts'
 

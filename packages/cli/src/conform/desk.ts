@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { readJson } from '@deskwire/sdk/json'
+import { parseRetryAfter } from '@deskwire/sdk/retry-after'
 import { CommandFailure } from '../failure.ts'
 import { Broken, require, short } from './rule.ts'
 
@@ -110,7 +111,7 @@ export function createDesk(baseUrl: string, apiKey: string): Desk {
       })
       const text = await response.text()
       if (response.status !== 429) return { status: response.status, text, json: parsed(text) }
-      await delay(1_000 * Math.max(1, Number(response.headers.get('retry-after'))))
+      await delay(Math.max(1_000, parseRetryAfter(response.headers.get('retry-after'), Date.now()) ?? 0))
     }
   }
 

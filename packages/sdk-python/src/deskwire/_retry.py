@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
+import re
 import time
-from email.utils import parsedate_to_datetime
+from datetime import datetime, timezone
 
 from .errors import APIConnectionError, APIStatusError, DeskwireError, RateLimitError, ServerError
 
@@ -39,13 +40,45 @@ def jitter(repetition: int, base: float, longest: float) -> float:
     return random.random() * min(longest, base * 2.0 ** min(repetition, 30))
 
 
-def parse_retry_after(value: str | None) -> float | None:
-    """Seconds of a Retry-After, which is a number of them or a date; None if it is neither."""
-    if value is None:
+_WEEKDAYS = "Mon Tue Wed Thu Fri Sat Sun".split()
+_MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+_TIME = r"(?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)"
+_HTTP_DATES = [
+    re.compile(form, re.ASCII)
+    for form in (
+        rf"(?P<weekday>\w{{3}}), (?P<day>\d\d) (?P<month>\w{{3}}) (?P<year>\d{{4}}) {_TIME} GMT",
+        rf"(?P<weekday>\w{{3}})\w*day, (?P<day>\d\d)-(?P<month>\w{{3}})-(?P<year>\d\d) {_TIME} GMT",
+        rf"(?P<weekday>\w{{3}}) (?P<month>\w{{3}}) (?P<day>[ \d]\d) {_TIME} (?P<year>\d{{4}})",
+    )
+]
+_LONGEST = 86_400.0
+"""A longer delay is read as this one: a day, in seconds."""
+
+
+def parse_retry_after(value: str | None, now: float | None = None) -> float | None:
+    """Seconds from `now`, at most a day, of whole seconds or an HTTP date; None for anything else."""
+    now = time.time() if now is None else now
+    text = (value or "").strip(" \t")
+    delay = float(text) if re.fullmatch("[0-9]+", text) else _seconds_until(text, now)
+    return None if delay is None else min(max(0.0, delay), _LONGEST)
+
+
+def _seconds_until(text: str, now: float) -> float | None:
+    match = next(filter(None, (form.fullmatch(text) for form in _HTTP_DATES)), None)
+    if match is None:
         return None
-    if value.isascii() and value.isdigit():
-        return float(value)
+    year, day, hour, minute, second = (
+        int(match[name]) for name in ("year", "day", "hour", "minute", "second")
+    )
+    if len(match["year"]) == 2:
+        # At most 50 years ahead.
+        this_year = datetime.fromtimestamp(now, timezone.utc).year
+        year += 1900 if 2000 + year > this_year + 50 else 2000
     try:
-        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
+        month = _MONTHS.index(match["month"]) + 1
+        date = datetime(year, month, day, hour, minute, second, tzinfo=timezone.utc)
     except ValueError:
         return None
+    if _WEEKDAYS[date.weekday()] != match["weekday"]:
+        return None
+    return date.timestamp() - now

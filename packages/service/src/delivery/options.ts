@@ -44,13 +44,3 @@ export function dataFor(options: EndpointOptions | null, data: string): string {
   const { id, object } = readJson(data) as { readonly id: string; readonly object: string }
   return JSON.stringify({ id, object })
 }
-
-/** The longest that a receiver may put off an attempt, in milliseconds: a day. */
-const longestRetryAfter = 86_400_000
-
-/** Milliseconds that a receiver asks to wait for, at most a day; 0 without a valid value. `text`: seconds or a date, as in HTTP. */
-export function retryAfterOf(text: string | null | undefined, now: number): number {
-  if (text == null) return 0
-  const asked = /^\d{1,9}$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - now
-  return Number.isNaN(asked) ? 0 : Math.min(Math.max(0, asked), longestRetryAfter)
-}

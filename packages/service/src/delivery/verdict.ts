@@ -1,7 +1,8 @@
 /** The rules of deliveries, all pure: verdicts on attempts, when an endpoint has failed for too long, what is sent now. */
+import { parseRetryAfter } from '@deskwire/sdk/retry-after'
 import { finalStatuses } from './control.ts'
 import type { Claim, ClaimedDelivery, DeliveryError, Verdict } from './model.ts'
-import { type EndpointOptions, retryAfterOf } from './options.ts'
+import type { EndpointOptions } from './options.ts'
 
 /** `durationMs` ends at the headers of the response or at the failure, and is never beyond the timeout. */
 export type SendOutcome =
@@ -103,7 +104,8 @@ function waitOf(
   now: number,
 ): number {
   if (!options?.honorRetryAfter || outcome.kind !== 'answered') return 0
-  return outcome.status === 429 || outcome.status === 503 ? retryAfterOf(outcome.retryAfter, now) : 0
+  const isTold = outcome.status === 429 || outcome.status === 503
+  return (isTold ? parseRetryAfter(outcome.retryAfter, now) : undefined) ?? 0
 }
 
 /** Undefined after the last attempt. `maxAttempts` is from when the schedule began: if there are fewer delays now, the last one repeats. */

@@ -4,6 +4,7 @@
  * reasons contain neither key nor text.
  */
 import { readJson } from '@deskwire/sdk/json'
+import { parseRetryAfter } from '@deskwire/sdk/retry-after'
 import { Agent, type Dispatcher, errors, request } from 'undici'
 import { z } from 'zod'
 import type { Clock } from '../kernel/timestamps.ts'
@@ -66,8 +67,8 @@ function read(
 ): Summarized {
   if (body === null) return failed(`the answer is longer than ${answerLimit} bytes`)
   if (status !== 200) {
-    const retryAfter = parseRetryAfter(headers['retry-after'], clock.now())
-    return failed(`answered ${status}${named(body)}`, retryAfter)
+    const retryAfter = parseRetryAfter([headers['retry-after']].flat().join(', '), clock.now())
+    return failed(`answered ${status}${named(body)}`, retryAfter ?? null)
   }
   const parsed = completion.safeParse(parseJson(body))
   if (!parsed.success) return failed('the answer is no chat completion')
@@ -134,14 +135,4 @@ function promptFor({ subject, messages, abridged }: Transcript) {
     { role: 'system', content: instructions },
     { role: 'user', content: JSON.stringify(conversation) },
   ]
-}
-
-const day = 86_400_000
-
-/** Milliseconds in a Retry-After header, at most a day: whole seconds, or until an HTTP date. Null for anything else. */
-export function parseRetryAfter(value: string | string[] | undefined, now: number): number | null {
-  const text = [value].flat()[0]?.trim() ?? ''
-  const isDate = text.endsWith(' GMT')
-  const wait = /^\d+$/.test(text) ? Number(text) * 1_000 : isDate ? Date.parse(text) - now : Number.NaN
-  return Number.isNaN(wait) ? null : Math.min(Math.max(wait, 0), day)
 }

@@ -283,7 +283,8 @@ describe('Retry-After', () => {
     [503, '600', 10 * minute],
     // No earlier than the schedule has it, and a day at most.
     [503, '5', minute],
-    [429, '999999', 24 * hour],
+    [429, '9999999999', 24 * hour],
+    [503, '2026-11-28', minute],
     [429, 'soon', minute],
     [500, '600', minute],
   ])('of a %i with %s: the next attempt is in %i ms', async (status, value, expected) => {

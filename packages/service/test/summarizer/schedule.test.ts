@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { day, hour, minute } from '../../../testbed/hooks.ts'
-import { parseRetryAfter } from '../../src/summarizer/chat-endpoint.ts'
 import { maxAttempts, nextAttempt } from '../../src/summarizer/jobs.ts'
 
 test('attempts come further and further apart, and end after about a day', () => {
@@ -21,20 +20,4 @@ test('the endpoint may ask for more, not for less, and not for more attempts', (
   expect(nextAttempt(4, 5 * minute)).toBe(8 * minute)
   expect(nextAttempt(maxAttempts, 0)).toBe(null)
   expect(nextAttempt(maxAttempts + 1, minute)).toBe(null)
-})
-
-test.each([
-  [undefined, null],
-  ['', null],
-  ['-1', null],
-  ['1.5', null],
-  ['7', 7_000],
-  [' 7 ', 7_000],
-  [['7', '8'], 7_000],
-  ['Sun, 01 Mar 2026 12:00:10 GMT', 10_000],
-  ['Sun, 01 Mar 2026 11:00:00 GMT', 0],
-  ['Sun, 01 Mar 2036 12:00:00 GMT', day],
-  [`${'9'.repeat(400)}`, day],
-])('Retry-After: %s', (value, wait) => {
-  expect(parseRetryAfter(value, Date.parse('2026-03-01T12:00:00Z'))).toBe(wait)
 })

@@ -188,7 +188,8 @@ function readField(head: Head, line: string): boolean {
       return true
     }
     case 'retry-after':
-      head.retryAfter ??= value.trim()
+      // A second one makes it a list, which is no value.
+      head.retryAfter = head.retryAfter === null ? value.trim() : `${head.retryAfter},${value}`
       return true
     default:
       return true
