@@ -3,6 +3,7 @@
 // stable.
 import { readFile, stat } from 'node:fs/promises'
 import { userInfo } from 'node:os'
+import { dirname } from 'node:path'
 import type { Layout } from './datadir.ts'
 import { EmbeddedDatabaseError, hasCode } from './error.ts'
 import type { Words } from './host.ts'
@@ -57,6 +58,19 @@ function ownName(uid: number, words: Words): string {
       `user id ${uid} has no name, which PostgreSQL needs: add it to /etc/passwd, or ${words.ownServer}`,
     )
   }
+}
+
+/** One clause for the outermost directory on the way to an absolute path, itself included, that the account cannot enter; null if there is none. */
+export async function closedTo(path: string, { uid, gid }: Account): Promise<string | null> {
+  if (path !== dirname(path)) {
+    const outer = await closedTo(dirname(path), { uid, gid })
+    if (outer !== null) return outer
+  }
+  const found = await stat(path)
+  const bit = found.uid === uid ? 0o100 : found.gid === gid ? 0o010 : 0o001
+  if (!found.isDirectory() || (found.mode & bit) !== 0) return null
+  const mode = (found.mode & 0o7777).toString(8).padStart(4, '0')
+  return `user id ${uid}, which PostgreSQL runs as, cannot enter ${path} (mode ${mode}): chmod a+x "${path}"`
 }
 
 async function ownerOf(path: string): Promise<Account | null> {

@@ -7,7 +7,7 @@ import type { Layout } from './datadir.ts'
 import { EmbeddedDatabaseError, hasCode } from './error.ts'
 import type { NamedHost } from './host.ts'
 import { makeLinks } from './links.ts'
-import { copyRuntime, openToAll } from './runtime.ts'
+import { copyRuntime, isOpen } from './runtime.ts'
 
 export interface Binaries {
   readonly initdb: string
@@ -69,12 +69,12 @@ async function chooseDirectory(
 ): Promise<string> {
   try {
     const linked = await makeLinks(packageDir)
-    if (linked && (!accounts.switches || (await openToAll(packageDir)))) return packageDir
+    if (linked && (!accounts.switches || (await isOpen(packageDir, accounts.server)))) return packageDir
   } catch (error) {
     if (hasCode(error, 'ENOENT'))
       throw new EmbeddedDatabaseError(`${packageDir} is incomplete (${(error as Error).message}): run npm ci`)
     throw error
   }
   const bases = accounts.switches ? SYSTEM_BASES : [join(layout.dataDir, 'runtime')]
-  return copyRuntime(packageDir, version, bases, layout.host)
+  return copyRuntime(packageDir, version, bases, accounts, layout.host)
 }

@@ -3,7 +3,8 @@
 // walk through the parents. So the data stays where the operator put it, and nothing else in the data directory is open to the server's
 // account.
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
-import type { Accounts } from './account.ts'
+import { once } from 'node:events'
+import { type Accounts, closedTo } from './account.ts'
 import { EmbeddedDatabaseError, hasCode } from './error.ts'
 import type { NamedHost, Words } from './host.ts'
 
@@ -27,17 +28,19 @@ export async function startProgram(
   options: { cwd: string; accounts: Accounts; host: NamedHost } & Pick<SpawnOptions, 'stdio' | 'detached'>,
 ): Promise<ChildProcess> {
   const { accounts, host, ...rest } = options
-  const child = spawn(program, args, {
-    ...rest,
-    // Nothing of the host's environment: PGOPTIONS and the like would change the server.
-    env: { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC', ...keptMemory },
-    ...(accounts.switches ? { uid: accounts.server.uid, gid: accounts.server.gid } : {}),
-  })
-  await new Promise<void>((resolve, reject) => {
-    child.once('spawn', resolve)
-    child.once('error', (error) => reject(explain(program, error, host.words)))
-  })
-  return child
+  try {
+    const child = spawn(program, args, {
+      ...rest,
+      // Nothing of the host's environment: PGOPTIONS and the like would change the server.
+      env: { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC', ...keptMemory },
+      ...(accounts.switches ? { uid: accounts.server.uid, gid: accounts.server.gid } : {}),
+    })
+    await once(child, 'spawn')
+    return child
+  } catch (error) {
+    // Some errors are thrown and others are events.
+    throw await explain(program, error, accounts, host.words)
+  }
 }
 
 /** Runs a program to its end. @throws EmbeddedDatabaseError with the last line of its output when it fails. */
@@ -75,14 +78,25 @@ export function lastComplaint(output: string): string | null {
   )
 }
 
-function explain(program: string, error: Error, words: Words): Error {
+async function explain(
+  program: string,
+  error: unknown,
+  { server, switches }: Accounts,
+  words: Words,
+): Promise<unknown> {
+  if (!(error instanceof Error)) return error
+  const say = (text: string) => new EmbeddedDatabaseError(`${text}, or ${words.ownServer}`)
   if (hasCode(error, 'EPERM'))
-    return new EmbeddedDatabaseError(
-      `this root may not become another user, and PostgreSQL refuses to run as root: start ${words.program} as an ordinary user, or ${words.ownServer}`,
+    return say(
+      `this root may not become another user, and PostgreSQL refuses to run as root: start ${words.program} as an ordinary user`,
     )
-  if (hasCode(error, 'ENOENT', 'EACCES'))
-    return new EmbeddedDatabaseError(
-      `${program} cannot be run here (${error.message}): it needs glibc, and a file system not mounted noexec; otherwise ${words.ownServer}`,
+  if (hasCode(error, 'EAGAIN', 'ENOMEM'))
+    return say(
+      `PostgreSQL cannot start, as the system allows no further process (${error.message}): raise the limit of processes (ulimit -u, pids.max) or memory`,
     )
-  return error
+  if (!hasCode(error, 'ENOENT', 'EACCES')) return error
+  const cannotRun = `${program} cannot be run (${error.message})`
+  if (hasCode(error, 'ENOENT')) return say(`${cannotRun}: it needs glibc`)
+  const closed = switches ? await closedTo(program, server) : null
+  return say(closed ?? `${cannotRun}: it needs a file system that is not mounted noexec`)
 }

@@ -5,6 +5,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { constants, lstatSync, readdirSync } from 'node:fs'
 import { chmod, copyFile, lstat, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { type Account, type Accounts, closedTo } from './account.ts'
 import { EmbeddedDatabaseError, hasCode } from './error.ts'
 import type { NamedHost } from './host.ts'
 import { makeLinks } from './links.ts'
@@ -15,12 +16,9 @@ interface Entry {
   readonly mode: number
 }
 
-/** Whether every account can read and run the package where it is. */
-export async function openToAll(packageDir: string): Promise<boolean> {
-  for (let at = packageDir; ; at = dirname(at)) {
-    if (((await stat(at)).mode & 0o001) === 0) return false
-    if (at === dirname(at)) break
-  }
+/** Whether the server's account, and any other, can read and run the package where it is. */
+export async function isOpen(packageDir: string, server: Account): Promise<boolean> {
+  if ((await closedTo(packageDir, server)) !== null) return false
   const { files, directories } = list(packageDir)
   return (
     directories.every(({ mode }) => (mode & 0o005) === 0o005) &&
@@ -36,6 +34,7 @@ export async function copyRuntime(
   packageDir: string,
   version: string,
   bases: readonly string[],
+  accounts: Accounts,
   { words }: NamedHost,
 ): Promise<string> {
   const { files, directories } = list(packageDir)
@@ -44,35 +43,45 @@ export async function copyRuntime(
   const refusals: string[] = []
   for (const base of bases) {
     try {
-      await makeBase(base)
+      await makeBase(base, accounts)
       const copy = join(base, `${version}-${id}`)
       if (await isGood(copy, listing)) return copy
       await removeAbandoned(base)
       await build(packageDir, copy, directories, files)
       return copy
     } catch (error) {
-      if (!(error instanceof EmbeddedDatabaseError) && !hasCode(error, 'EACCES', 'EPERM', 'EROFS'))
+      if (!(error instanceof EmbeddedDatabaseError) && !hasCode(error, 'EACCES', 'EPERM', 'EROFS', 'ENOENT'))
         throw error
       refusals.push((error as Error).message)
     }
   }
   throw new EmbeddedDatabaseError(
-    `no place for a copy of the PostgreSQL programs (${refusals.join('; ')}): make ${bases[0]} writable for this user, or ${words.ownServer}`,
+    `no place for a copy of the PostgreSQL programs (${refusals.join('; ')}): make ${bases[0]} a directory that this user alone can write to and ${accounts.switches ? 'every user' : 'it'} can enter, or ${words.ownServer}`,
   )
 }
 
-async function makeBase(base: string): Promise<void> {
-  await mkdir(base, { recursive: true, mode: 0o755 })
-  // Whoever could change these files could run programs as this server. The parent of a base is a system directory or the private data
+async function makeBase(base: string, { switches, server }: Accounts): Promise<void> {
+  const outermost = await mkdir(base, { recursive: true })
+  // The umask may have closed to the server's account what was made on the way.
+  if (outermost !== undefined)
+    for (let at = base; at.length >= outermost.length; at = dirname(at)) await chmod(at, 0o755)
+  // Anyone who can change these files can run programs as this server. The parent of a base is a system directory or the private data
   // directory.
   const self = process.geteuid!()
-  const [inner, outer] = [await lstat(base), await stat(dirname(base))]
+  const parent = dirname(base)
+  const [inner, outer] = [await lstat(base), await stat(parent)]
   if (!inner.isDirectory() || inner.uid !== self || (inner.mode & 0o022) !== 0)
     throw new EmbeddedDatabaseError(`${base} can be changed by other users`)
   // A volume may belong to root and be open to this user's group.
   if (![0, self].includes(outer.uid) || (outer.mode & 0o002) !== 0)
-    throw new EmbeddedDatabaseError(`${dirname(base)} can be changed by other users`)
+    throw new EmbeddedDatabaseError(`${parent} can be changed by other users`)
   await chmod(base, 0o755)
+  if (!switches) return
+  // An earlier release made the parent for the copies alone, as private as its umask.
+  if ((outer.mode & 0o001) === 0 && outer.uid === self && (await readdir(parent)).length === 1)
+    await chmod(parent, 0o755)
+  const closed = await closedTo(base, server)
+  if (closed !== null) throw new EmbeddedDatabaseError(closed)
 }
 
 async function isGood(copy: string, listing: readonly string[]): Promise<boolean> {

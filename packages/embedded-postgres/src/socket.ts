@@ -1,17 +1,17 @@
 // The directory of the server's socket: private, and with a path short enough (107 bytes, on macOS 103). An ordinary user's is in the data
 // directory when that fits; otherwise, and for root, whose data directory the server's account cannot enter, it is a fresh directory that
 // nobody could have created before.
-import { chmod, chown, lstat, mkdir, mkdtemp, rm, rmdir, stat } from 'node:fs/promises'
+import { chmod, chown, lstat, mkdir, mkdtemp, rm, rmdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import type { Accounts } from './account.ts'
+import { type Accounts, closedTo } from './account.ts'
 import type { Layout } from './datadir.ts'
-import { hasCode } from './error.ts'
+import { EmbeddedDatabaseError, hasCode } from './error.ts'
 import { PORT } from './settings.ts'
 
 const LONGEST = 103
 
-/** Creates the directory, without what a killed server left in it: call it when none runs. */
+/** Creates the directory, without what a killed server left in it: call it when none runs. @throws EmbeddedDatabaseError when there is no place for it. */
 export async function makeSocketDir(layout: Layout, accounts: Accounts): Promise<string> {
   const inside = join(layout.dataDir, 'run')
   if (!accounts.switches && fits(inside)) {
@@ -20,7 +20,7 @@ export async function makeSocketDir(layout: Layout, accounts: Accounts): Promise
     await clear(inside)
     return inside
   }
-  const fresh = await mkdtemp(join(await shortBase(accounts), 'deskwire-'))
+  const fresh = await makeFresh(accounts)
   if (accounts.switches) await chown(fresh, accounts.server.uid, accounts.server.gid)
   return fresh
 }
@@ -43,11 +43,21 @@ async function clear(path: string): Promise<void> {
   for (const name of [socketName(), `${socketName()}.lock`]) await rm(join(path, name), { force: true })
 }
 
-async function shortBase(accounts: Accounts): Promise<string> {
-  if (!accounts.switches) return fits(join(tmpdir(), 'deskwire-123456')) ? tmpdir() : '/tmp'
+async function makeFresh({ switches, server }: Accounts): Promise<string> {
   // Root's TMPDIR may be closed to others; /run is not, and is not swept by age as /tmp is.
-  const run = await stat('/run').catch(() => null)
-  return run?.isDirectory() && (run.mode & 0o001) !== 0 ? '/run' : '/tmp'
+  const bases = [switches ? '/run' : tmpdir(), '/tmp'].filter((base) => fits(join(base, 'deskwire-123456')))
+  const refusals: string[] = []
+  for (const base of bases) {
+    try {
+      const closed = switches ? await closedTo(base, server) : null
+      if (closed === null) return await mkdtemp(join(base, 'deskwire-'))
+      refusals.push(closed)
+    } catch (error) {
+      if (!hasCode(error, 'EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOTDIR')) throw error
+      refusals.push((error as Error).message)
+    }
+  }
+  throw new EmbeddedDatabaseError(`no place for the socket of PostgreSQL (${refusals.join('; ')})`)
 }
 
 function fits(directory: string): boolean {

@@ -2,13 +2,14 @@
 // a test. Run by root, each case runs for root and for an ordinary user; run by an ordinary user, for that one.
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, chown, cp, mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { chmod, chown, cp, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 import { eventually } from '../../testbed/eventually.ts'
+import { closedTo } from '../src/account.ts'
 import { commandOf, processesOf } from '../src/processes.ts'
 
 /** An account that runs a fixture. */
@@ -60,7 +61,7 @@ export function useHarness(): void {
     shared = join(base, 'project')
     await makePristine(join(base, 'pristine'))
     await copyProject(shared)
-    if (isRoot && !(await isOpen(node))) {
+    if (ordinary.ids && (await closedTo(node, ordinary.ids)) !== null) {
       node = join(base, 'node')
       await cp(process.execPath, node)
       await chmod(node, 0o755)
@@ -273,13 +274,6 @@ async function makePristine(to: string): Promise<void> {
 
 async function tool(program: string, ...args: string[]): Promise<void> {
   await promisify(execFile)(program, args)
-}
-
-async function isOpen(path: string): Promise<boolean> {
-  for (let at = path; ; at = dirname(at)) {
-    if (((await stat(at)).mode & 0o001) === 0) return false
-    if (at === '/') return true
-  }
 }
 
 async function nobody(): Promise<{ uid: number; gid: number }> {

@@ -1,0 +1,72 @@
+// The server's account reaches the programs, whatever the umask; where it cannot, the message says which directory is closed.
+import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeEach, expect, test } from 'vitest'
+import type { Accounts } from '../src/account.ts'
+import { nameHost } from '../src/host.ts'
+import { startProgram } from '../src/program.ts'
+import { copyRuntime } from '../src/runtime.ts'
+
+const self = { uid: process.geteuid!(), gid: process.getegid!() }
+const accounts: Accounts = { accountName: 'x', owner: self, server: { uid: 4711, gid: 4711 }, switches: true }
+const host = nameHost({ name: 'example' })
+const umask = process.umask()
+const directories: string[] = []
+let home = ''
+let packageDir = ''
+
+beforeEach(async () => {
+  process.umask(0o077)
+  home = await mkdtemp(join(tmpdir(), 'reach-'))
+  directories.push(home)
+  await chmod(home, 0o755)
+  packageDir = join(home, 'package')
+  await mkdir(join(packageDir, 'native/bin'), { recursive: true })
+  await writeFile(join(packageDir, 'native/pg-symlinks.json'), '[]')
+  await writeFile(join(packageDir, 'native/bin/initdb'), '#!/nowhere/sh\n', { mode: 0o700 })
+  return () => process.umask(umask)
+})
+afterAll(async () => {
+  for (const path of directories) await rm(path, { recursive: true })
+})
+
+const modeOf = async (path: string) => (await stat(path)).mode & 0o777
+const copy = (...bases: string[]) => copyRuntime(packageDir, '18.4.0', bases, accounts, host)
+
+test('every directory made for a copy of the programs is open to the server, whatever the umask', async () => {
+  const base = join(home, 'var/deskwire/runtime')
+  const made = await copy(base)
+  expect(dirname(made)).toBe(base)
+  for (const path of ['var', 'var/deskwire', 'var/deskwire/runtime'])
+    expect(await modeOf(join(home, path)), path).toBe(0o755)
+  expect(await modeOf(join(made, 'native/bin/initdb'))).toBe(0o755)
+})
+
+test('a closed parent is opened if it was made for the copies, and avoided if it holds anything else', async () => {
+  const parent = join(home, 'deskwire')
+  const [base, other] = [join(parent, 'runtime'), join(home, 'other')]
+  await mkdir(base, { recursive: true })
+  expect(dirname(await copy(base, other))).toBe(base)
+  expect(await modeOf(parent)).toBe(0o755)
+
+  await writeFile(join(parent, 'secret'), '')
+  await chmod(parent, 0o700)
+  expect(dirname(await copy(base, other))).toBe(other)
+  expect(await modeOf(parent)).toBe(0o700)
+  await expect(copy(base)).rejects.toThrow(
+    `user id 4711, which PostgreSQL runs as, cannot enter ${parent} (mode 0700): chmod a+x "${parent}"`,
+  )
+})
+
+test('a program that cannot be run is explained by its cause', async () => {
+  const start = (program: string, as = accounts) =>
+    startProgram(program, [], { cwd: home, accounts: as, host, stdio: 'ignore' })
+  const own: Accounts = { ...accounts, server: self, switches: false }
+  const program = join(packageDir, 'native/bin/initdb')
+  await expect(start(program, own)).rejects.toThrow(/initdb ENOENT\): it needs glibc, or use a PostgreSQL/)
+  await chmod(program, 0o600)
+  await expect(start(program, own)).rejects.toThrow(/initdb EACCES\): .* not mounted noexec/)
+  if (self.uid === 0) await expect(start(program)).rejects.toThrow(`cannot enter ${packageDir} (mode 0700)`)
+  else await expect(start(program)).rejects.toThrow('may not become another user')
+})
