@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { settings } from '@deskwire/service'
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test, vi } from 'vitest'
 import { filesEndingIn, root, textOf } from '../../testbed/repository.ts'
 import { commands } from '../src/commands.ts'
 
@@ -30,6 +30,18 @@ beforeAll(async () => {
     helps.set(name, name === 'serve' ? '' : (await load()).help())
   }
   helps.set('serve', textOf('docs/reference/commands.md'))
+})
+
+test('help depends neither on the user nor on settings, as the reference is made from it', async () => {
+  const ofUser = ['HOME', 'XDG_CONFIG_HOME', 'APPDATA', 'TMPDIR', 'USER', ...notOfTheService]
+  for (const name of [...ofUser, ...Object.values(settings).map(({ variable }) => variable)])
+    vi.stubEnv(name, '/elsewhere')
+  try {
+    for (const { name, load } of commands)
+      if (name !== 'serve') expect((await load()).help(), name).toBe(helps.get(name))
+  } finally {
+    vi.unstubAllEnvs()
+  }
 })
 
 test('commands and their flags exist', () => {

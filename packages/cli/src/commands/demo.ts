@@ -13,7 +13,7 @@ as a verified delivery and in the sync, with the same bytes. The worker is kille
 leaves nothing behind.
 
   --json                 one JSON object a line
-  --dir DIR              with --url: the receiver's certificate authority (${defaultDirectory()})
+  --dir DIR              with --url: the receiver's certificate authority (listen in DESKWIRE_DATA_DIR, ./data/listen)
 ${clientHelp}
 With --url and --key it uses that service instead, which has to be started as deskwire listen --help says, and kills
 nothing.

@@ -19,8 +19,9 @@ export const loginCommand: Command = {
   --profile NAME         what to call it (DESKWIRE_PROFILE, default)
   --json                 print JSON
 
-The key is tried first. It is kept in ${profilesPath()}, readable by its user alone. Other users of
-the machine can see a key on a command line while the command runs: give it on standard input.
+The key is tried first. It is kept, readable by its user alone, in deskwire/profiles.json of the user's config directory:
+XDG_CONFIG_HOME or ~/.config, on Windows APPDATA. Other users of the machine can see a key on a command line while the command runs:
+give it on standard input.
 
 Flags of a command come first, then DESKWIRE_URL with DESKWIRE_API_KEY, then the profile: --profile NAME names one.
 

@@ -20,7 +20,7 @@ export const placeFlags = ['forward-to', 'secret', 'events', 'port', 'dir', ...c
 export const placeHelp = () => `  --secret whsec_…       the secret of the endpoint (DESKWIRE_WEBHOOK_SECRET)
   --events TYPE,…        with --url: what to subscribe to (all of them)
   --port N               where to listen (${defaultPort}; with --url any free port)
-  --dir DIR              keeps the receiver's certificate authority (${defaultDirectory()})
+  --dir DIR              keeps the receiver's certificate authority (listen in DESKWIRE_DATA_DIR, ./data/listen)
 ${clientHelp}`
 
 /** Where deliveries are received, and what is known of them. */
