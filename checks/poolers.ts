@@ -106,13 +106,7 @@ function pgbouncers(): Readonly<Record<string, Setup>> {
     },
     'session mode, as Debian configures it': {
       mode: 'session',
-      settings: {},
-      refusal: /unsupported startup parameter.*set DESKWIRE_DATABASE_DIRECT_URL/,
-      direct: false,
-    },
-    'session mode, startup parameters passed over': {
-      mode: 'session',
-      settings: { ignore_startup_parameters: passed, default_pool_size: 60 },
+      settings: { default_pool_size: 60 },
       refusal: null,
       direct: false,
     },
@@ -259,7 +253,7 @@ async function tryDoctor(): Promise<void> {
     {
       name: 'session mode',
       mode: 'session',
-      settings: pgbouncers()['session mode, startup parameters passed over']?.settings ?? {},
+      settings: pgbouncers()['session mode, as Debian configures it']?.settings ?? {},
       more: {},
       passes: /^ok: /,
     },

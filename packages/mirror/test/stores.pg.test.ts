@@ -65,9 +65,22 @@ const memory = async () => {
   return { store: () => store, [Symbol.asyncDispose]: async () => {} }
 }
 
+/** Defaults of the database that no store may notice. */
+const hostile = {
+  datestyle: 'SQL, DMY',
+  timezone: 'Asia/Kathmandu',
+  extra_float_digits: '-15',
+  array_nulls: 'off',
+  standard_conforming_strings: 'off',
+  default_transaction_isolation: 'serializable',
+  client_encoding: 'LATIN1',
+}
+
 let database: TestDatabase
 beforeAll(async () => {
   database = await testDatabase({ template: null })
+  for (const [name, value] of Object.entries(hostile))
+    await database.pool.query(`alter database ${database.name} set ${name} = '${value}'`)
 })
 afterAll(() => database[Symbol.asyncDispose]())
 

@@ -59,13 +59,29 @@ const types: Record<ColumnType, string> = {
 /** The server's names of the types. */
 const shownTypes: Record<ColumnType, string> = { ...types, timestamp: 'timestamp with time zone' }
 
-/** Literals mean the same on every server. Commits do not wait for the disk: a crash undoes whole ones, rows with their cursor. */
-const settings = [
-  "timezone = 'UTC'",
-  "datestyle = 'ISO'",
-  'synchronous_commit = off',
-  'standard_conforming_strings = on',
-]
+/**
+ * Whatever server, database and role default to: values are read and written alike, and nothing limits how long a statement may take. Commits
+ * do not wait for the disk: a crash undoes whole ones, rows with their cursor.
+ */
+const settings = {
+  timezone: 'UTC',
+  datestyle: 'ISO, MDY',
+  bytea_output: 'hex',
+  extra_float_digits: '1',
+  array_nulls: 'on',
+  standard_conforming_strings: 'on',
+  default_transaction_isolation: 'read committed',
+  synchronous_commit: 'off',
+  statement_timeout: '0',
+  lock_timeout: '0',
+  transaction_timeout: '0',
+  idle_session_timeout: '0',
+  idle_in_transaction_session_timeout: '0',
+}
+
+/** Sets those of `$1` that differ; a server may not know them all. */
+const set = `select set_config(s.key, s.value, false) from jsonb_each_text($1::jsonb) as s
+  where current_setting(s.key, true) <> s.value`
 
 /** Characters written to a COPY at once: fewer take more calls, more gain nothing. */
 const charactersOfWrite = 256 * 1024
@@ -170,7 +186,7 @@ class Connection implements StoreWriter {
   async start(): Promise<void> {
     await this.#guarded(async () => {
       await this.#client.connect()
-      for (const setting of settings) await this.#client.query(`set ${setting}`)
+      await this.#client.query(set, [JSON.stringify(settings)])
     })
   }
 

@@ -1,8 +1,8 @@
 /** Writes a backup: every row of one snapshot of the database, in one file, while the service runs. */
 import type { Pool, PoolClient } from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
+import { allowStatements } from '../db/client.ts'
 import { unknownMigrations, unreleasedAdvice } from '../db/migration.ts'
-import { allowStatements } from '../db/pool.ts'
 import { kinds } from '../desk/index.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 import { version } from '../kernel/version.ts'

@@ -1,5 +1,6 @@
 /** Explains database failures that the operator can fix, in one line each. */
 import { DatabaseError } from 'pg'
+import { knownEffect } from './client.ts'
 import { DatabasesError, databasesSetting } from './databases.ts'
 import { PoolerError } from './pooler.ts'
 
@@ -97,7 +98,14 @@ export function rolledBack(error: unknown): error is DatabaseError {
  */
 export function effectOf(error: unknown): 'unavailable' | 'none' | 'unknown' | null {
   if (!(error instanceof Error)) return null
-  const { code = '', syscall, message, path, severity } = error as Failure & { readonly severity?: string }
+  const known = knownEffect(error)
+  if (known === 'unsent') return 'unavailable'
+  const effect = effectByCode(error)
+  return effect === 'unknown' && known === 'uncommitted' ? 'unavailable' : effect
+}
+
+function effectByCode(error: Failure & { readonly severity?: string }): ReturnType<typeof effectOf> {
+  const { code = '', syscall, message, path, severity } = error
   if (path !== undefined) return null
   if (unavailableStates.test(code) || isRowMisplaced(error) || isPoolerWithoutServer({ code, message }))
     return 'unavailable'
@@ -128,13 +136,15 @@ const unconnectedCodes =
 const unconnectedMessages = new Set([
   'timeout exceeded when trying to connect',
   'Connection terminated due to connection timeout',
+  'Client has encountered a connection error and is not queryable',
+  'Client was closed and is not queryable',
+  'Cannot use a pool after calling end on the pool',
 ])
 
-/** Messages of pg when a connection ends during a statement, and for the next statement on it. */
+/** Messages of pg when a connection ends during a statement. */
 const lostMessages = new Set([
   'Connection terminated',
   'Connection terminated unexpectedly',
-  'Client has encountered a connection error and is not queryable',
   'Query read timeout',
 ])
 

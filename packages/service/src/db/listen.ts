@@ -1,9 +1,11 @@
 /** LISTEN on its own connection. Notifications are hints: polls find what is lost with a connection. */
 import { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { Client } from 'pg'
 import { periodic } from '../kernel/periodic.ts'
+import { clientWith } from './client.ts'
 import { type DatabaseAddress, directAddress, keepAlive } from './pool.ts'
+
+const Client = clientWith()
 
 interface Listener {
   close(): Promise<void>

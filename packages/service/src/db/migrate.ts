@@ -1,6 +1,7 @@
 /** Brings the schema to the version of this code, under a lock that other processes wait for. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client, Pool } from 'pg'
+import { allowStatements } from './client.ts'
 import { explainDatabaseFailure, isHeldElsewhere } from './failure.ts'
 import {
   type Gradually,
@@ -11,7 +12,6 @@ import {
   unknownMigrations,
   unreleasedAdvice,
 } from './migration.ts'
-import { allowStatements } from './pool.ts'
 import type { Tx } from './transaction.ts'
 
 /** The database cannot be migrated; the message says why and what to do. */

@@ -102,10 +102,30 @@ export async function requireSessions(address: {
       'DESKWIRE_DATABASE_DIRECT_URL leads to a pooler that keeps no sessions: set it to the URL of the PostgreSQL behind the pooler',
     )
   }
+  const isolation = await isolationOf({ url: address.url })
+  if (isolation !== 'read committed') {
+    throw new PoolerError(
+      `the transactions of DESKWIRE_DATABASE_URL are ${isolation}, which cannot be changed past a pooler that keeps no sessions: alter role … set default_transaction_isolation = 'read committed', or the database`,
+    )
+  }
   if (!(await leadToSameDatabase(direct, { url: address.url }))) {
     throw new PoolerError(
       'DESKWIRE_DATABASE_URL and DESKWIRE_DATABASE_DIRECT_URL lead to two databases: set both to the same, one through the pooler and one without it',
     )
+  }
+}
+
+/** The default of role and database. A message to a pooler begins its transaction with it. */
+async function isolationOf(address: DatabaseAddress): Promise<string | undefined> {
+  const client = probe(address)
+  try {
+    await client.connect()
+    const { rows } = await client.query<{ value: string }>(
+      `select current_setting('default_transaction_isolation') as value`,
+    )
+    return rows[0]?.value
+  } finally {
+    await client.end().catch(() => {})
   }
 }
 

@@ -1,6 +1,7 @@
 /** Prepared statements that return PostgreSQL's text, without the row description that both sides would process. For every request. */
 import type { Connection, Submittable } from 'pg'
-import { keepsSession, type LocalSettings, type Queryable, sendLocalSettings } from './pool.ts'
+import { keepsSession, type LocalSettings, noteIncomplete, sendLocalSettings } from './client.ts'
+import type { Queryable } from './pool.ts'
 
 export interface PreparedStatement {
   /** Connections cache the prepared statement by name, so each name must have one text. */
@@ -100,6 +101,7 @@ class TextQuery implements Submittable {
   #settingsToCome = false
   #statements: readonly PreparedStatement[] = []
   #rows: TextRow[] = []
+  #isComplete = false
   /** The rows of each statement, up to the one whose responses come. */
   readonly #results: TextRow[][] = [this.#rows]
 
@@ -150,6 +152,7 @@ class TextQuery implements Submittable {
   }
 
   handleError(error: Error): void {
+    if (!this.#isComplete) noteIncomplete(error)
     this.callback?.(error)
   }
 
@@ -160,7 +163,7 @@ class TextQuery implements Submittable {
       this.#begin(ended)
       this.#rows = []
       this.#results.push(this.#rows)
-    }
+    } else this.#isComplete = true
   }
 
   // Ignores descriptions: the statement did not request one.

@@ -1,6 +1,7 @@
 /** Checks the database, without changing it; it may have no schema yet. */
 import { EmbeddedDatabaseError } from '@deskwire/embedded-postgres'
 import type { Pool } from 'pg'
+import { differingSettings } from '../db/client.ts'
 import { explainDatabaseFailure } from '../db/failure.ts'
 import { encodingAdvice, oldestServer, wrongEncoding } from '../db/migrate.ts'
 import { unknownMigrations, unreleasedAdvice } from '../db/migration.ts'
@@ -66,6 +67,14 @@ export async function checkServer(pool: Pool): Promise<readonly Finding[]> {
       finding.warning(
         `${off.join(' and ')} ${off.length === 1 ? 'is' : 'are'} off: what was acknowledged can be lost with the machine`,
         'set to on for this role and database; a copy outside can have what the database lost then',
+      ),
+    )
+  }
+  for (const { name, value, needed } of await differingSettings(pool)) {
+    findings.push(
+      finding.failed(
+        `${name} is ${value} in its sessions, and Deskwire needs ${needed}`,
+        `alter role … reset ${name}, or alter database … reset ${name}, wherever it is set; no connection can set it otherwise`,
       ),
     )
   }

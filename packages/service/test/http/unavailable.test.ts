@@ -52,17 +52,24 @@ test.each([
   expect(await answerTo(systemError(code, syscall), 'GET')).toBe('503 unavailable')
 })
 
-test.each([
-  'Connection terminated unexpectedly',
-  'Client has encountered a connection error and is not queryable',
-])(
-  'a connection that ends without a word, and what is asked on it then: as one that breaks (%s)',
+test.each(['Connection terminated', 'Connection terminated unexpectedly', 'Query read timeout'])(
+  'a connection that ends without a word: as one that breaks (%s)',
   async (message) => {
     const ended = new Error(message)
     expect(await answerTo(ended)).toBe('500 internal_error')
     expect(await answerTo(ended, 'GET')).toBe('503 unavailable')
   },
 )
+
+test.each([
+  'Client has encountered a connection error and is not queryable',
+  'Client was closed and is not queryable',
+  'Cannot use a pool after calling end on the pool',
+  'timeout exceeded when trying to connect',
+  'Connection terminated due to connection timeout',
+])('what pg did not send: nothing was changed (%s)', async (message) => {
+  expect(await answerTo(new Error(message))).toBe('503 unavailable')
+})
 
 test('what is no failure of the database is an internal error to a reader too', async () => {
   expect(await answerTo(new Error('a mistake of ours'), 'GET')).toBe('500 internal_error')
