@@ -35,12 +35,13 @@ create table organizations (
   check (deletion_began_at is null or suspended_at is not null)
 );
 
--- One row an organization, locked first by every commit; last_stamp is the latest it gave. The epoch changes when the stream may have gone back in time: cursors of another one are refused. Updated constantly: room for HOT updates.
+-- One row an organization, locked first by every commit; last_stamp is the latest it gave, and events_dropped_to the last event that is no longer stored. The epoch changes when the stream may have gone back in time: cursors of another one are refused. Updated constantly: room for HOT updates.
 create table organization_clocks (
   organization_id uuid not null,
   last_stamp timestamptz(3) not null,
   epoch integer not null,
   away text,
+  events_dropped_to uuid,
   primary key (organization_id),
   foreign key (organization_id) references organizations(organization_id),
   check (away = any (array['arriving'::text, 'moved'::text]))

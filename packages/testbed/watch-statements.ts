@@ -29,6 +29,7 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
     'select distinct a.organization_id, a.delivery_id from attempts_default a',
     'select d.organization_id, d.webhook_id, d.id from deliveries_default d',
     'select c.organization_id, c.kind',
+    'select c.organization_id, e.id from organization_clocks c',
     'select c.organization_id, c.id from console_links c',
     'select r.organization_id, r.id from revoked_api_keys r',
     'select w.organization_id, w.id from webhooks w where w.ends_at <= $1',

@@ -22,7 +22,7 @@ const tables: Readonly<Record<string, string>> = {
   organizations:
     'What owns everything else. One that is suspended has its keys refused and its deliveries held; one whose deletion has begun is suspended for good. One that is away is served by another database, or by none for a moment.',
   organization_clocks:
-    'One row an organization, locked first by every commit; last_stamp is the latest it gave. The epoch changes when the stream may have gone back in time: cursors of another one are refused. Updated constantly: room for HOT updates.',
+    'One row an organization, locked first by every commit; last_stamp is the latest it gave, and events_dropped_to the last event that is no longer stored. The epoch changes when the stream may have gone back in time: cursors of another one are refused. Updated constantly: room for HOT updates.',
   kind_counters:
     'How many rows of a kind exist and how many were removed, the digests and bytes of those that exist, and the last number given.',
   ...Object.fromEntries(

@@ -70,6 +70,8 @@ export interface ClaimedDelivery {
 /** Up to where a subscription has everything. Milliseconds since the Unix epoch. */
 export interface Watermark {
   readonly epoch: number
+  /** The organization's last event that is no longer stored; null when all are. */
+  readonly droppedTo: string | null
   /** The oldest two pending events, as one may be the delivery that carries the cursor. */
   readonly pending: readonly { readonly id: string; readonly at: number }[]
   /** The start of what failed, is being replayed or has no delivery yet; otherwise right after the last event. */

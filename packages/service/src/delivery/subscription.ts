@@ -26,13 +26,14 @@ export async function readWatermark(
 ): Promise<Watermark> {
   const { rows } = await db.query<{
     epoch: number
+    dropped_to: string | null
     head: Date
     pending: readonly string[] | null
     missed: Date | null
     replayed: string | null
     fanned: Date | null
   }>(
-    `select c.epoch, c.last_stamp as head, ${missedFunction.name}($1, $2, $3, $4) as missed,
+    `select c.epoch, c.events_dropped_to as dropped_to, c.last_stamp as head, ${missedFunction.name}($1, $2, $3, $4) as missed,
         array(select d.event_id from deliveries d where d.organization_id = $1 and d.webhook_id = $2
           and d.log_day = 'infinity' and d.event_type not in (${controlTypes}) order by d.event_id limit 2) as pending,
         (select r.position from recoveries r where r.organization_id = $1 and r.webhook_id = $2
@@ -43,7 +44,7 @@ export async function readWatermark(
   )
   const [row] = rows
   if (row === undefined) throw new OrganizationGone(organizationId)
-  const { epoch, head, pending, missed, replayed, fanned } = row
+  const { epoch, dropped_to: droppedTo, head, pending, missed, replayed, fanned } = row
   const others = [
     head.getTime() + 1,
     ...(missed === null ? [] : [missed.getTime()]),
@@ -52,6 +53,7 @@ export async function readWatermark(
   ]
   return {
     epoch,
+    droppedTo,
     pending: (pending ?? []).map((id) => ({ id, at: timeOfId(id) })),
     others: Math.min(...others),
   }

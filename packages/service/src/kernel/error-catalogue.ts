@@ -248,7 +248,7 @@ export const errorCatalogue = {
     status: 410,
     title: 'The cursor or the watermark is too old to continue from',
     means:
-      'Either the database was restored from an older backup: changes that copies have received since are no longer in it. Cursors from before the restore cannot be continued, nor can an `updatedAfter` between the restored point and the restore. Or a cursor of `GET /v1/events` is older than the events that are kept.',
+      'Either the database was restored from an older backup: changes that copies have received since are no longer in it. Cursors from before the restore cannot be continued, nor can an `updatedAfter` between the restored point and the restore. Or events after a cursor of `GET /v1/events` have been dropped.',
     help: 'In a sync, start again with an empty copy and `updatedAfter`. For events, bring your copy up to date with a sync, and start again without a cursor.',
     example:
       'The database was restored from a backup older than this cursor. Empty your copy and start again with updatedAfter=1970-01-01T00:00:00Z.',

@@ -18,7 +18,7 @@ import {
 } from '../db/weeks.ts'
 import { firstIdAt, timeOfId } from '../kernel/ids.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
-import { removeInSteps } from './step.ts'
+import { removeInSteps, step, stepByStep } from './step.ts'
 
 /** Weeks that are created ahead, with the current one. */
 const weeksReady = 3
@@ -100,7 +100,9 @@ export async function dropLogWeeks(pool: Pool, now: number, retention: number): 
   for (const week of await logWeeks(pool)) {
     const over = week.begins + weekLength <= keptSince[week.table as LogTable]
     // Nothing older than the log and than running recoveries can be retried, so what is found here stays true until the week is gone.
-    if (over && (await nothingPendingNeeds(pool, week))) await dropWeek(pool, week)
+    if (!over || !(await nothingPendingNeeds(pool, week))) continue
+    if (week.table === 'events') await noteLastEvents(pool, week)
+    await dropWeek(pool, week)
   }
   await removeStrays(pool, keptSince)
 }
@@ -119,6 +121,25 @@ async function keptForRecoveries(pool: Pool, now: number, retention: number): Pr
   const noEvents = now - 2 * retention - weekLength - clocksApart
   return Math.min(shown, Math.max(earliest, noEvents))
 }
+
+/** A cursor of `GET /v1/events` is too old only if an event after it is gone: notes the last one that each organization loses. */
+async function noteLastEvents(pool: Pool, { begins }: Week): Promise<void> {
+  await stepByStep(async () => {
+    const { rows } = await pool.query<{ organization_id: string; id: string }>(
+      `select c.organization_id, e.id from organization_clocks c
+         cross join lateral (select e.id from events e where e.organization_id = c.organization_id and e.id >= $1 and e.id < $2
+           and e.subject_kind <> 'webhook' order by e.id desc limit 1) e
+         where c.events_dropped_to is null or c.events_dropped_to < e.id limit ${step}`,
+      [firstIdAt(begins), firstIdAt(begins + weekLength)],
+    )
+    for (const { organization_id: organizationId, id } of rows)
+      await await pool.query(noteDropped('$2'), [organizationId, id])
+    return rows.length
+  })
+}
+
+const noteDropped = (id: string) => `update organization_clocks c
+    set events_dropped_to = greatest(c.events_dropped_to, ${id}) where c.organization_id = $1`
 
 /** Attempts stay while a delivery of their week is pending; an event, while a delivery is to be sent with its payload. */
 async function nothingPendingNeeds(pool: Pool, { table, begins }: Week): Promise<boolean> {
@@ -148,7 +169,8 @@ async function removeStrays(
        and not exists (select 1 from deliveries d where d.organization_id = e.organization_id and d.event_id = e.id
          and d.log_day = 'infinity' and d.payload = 'stored') order by e.created_at`,
     [formatTimestamp(events)],
-    'delete from events where organization_id = $1 and id = any($2)',
+    `with gone as (delete from events where organization_id = $1 and id = any($2) returning id, subject_kind)
+       ${noteDropped("(select g.id from gone g where g.subject_kind <> 'webhook' order by g.id desc limit 1)")}`,
   )
   await removeInSteps(
     pool,

@@ -20,7 +20,6 @@ import { decodeCursor, encodeCursor, type Position } from '../kernel/cursor.ts'
 import { type Problem, problem, quoted } from '../kernel/errors.ts'
 import { firstIdAt, nilUuid, timeOfId } from '../kernel/ids.ts'
 import { done, fail, ok, type Result, refused } from '../kernel/outcome.ts'
-import type { Clock } from '../kernel/timestamps.ts'
 import type { Kind } from '../kinds/model/kind.ts'
 import { type ApiModule, pageOf, ref } from '../openapi/api-module.ts'
 import { exampleId, exampleTime } from '../openapi/examples.ts'
@@ -41,9 +40,6 @@ interface EventServices {
   readonly database: Pick<Database, 'of'>
   readonly tables: readonly StreamTable[]
   readonly readers: WaitingReaders
-  readonly clock: Clock
-  /** How far back events are kept for certain, in milliseconds. */
-  readonly retention: number
 }
 
 /** Proxies close a connection after 60 s, most of them. */
@@ -56,6 +52,8 @@ interface Page {
   readonly records: string
   readonly position: Position
   readonly hasMore: boolean
+  /** Whether an event after the position that it was read from has been dropped. */
+  readonly isCut: boolean
 }
 
 /** Events of these kinds. */
@@ -138,8 +136,6 @@ export function eventApi(kinds: readonly Kind[]) {
       if (!start.ok) return refused(start.error)
       const { position, epoch } = start.value
       const named = asked.value.types
-      const oldest = services.clock.now() - services.retention
-      if (cursor !== null && position.at < oldest) return refused(tooOld)
       const readable = readableOf(call.caller, named)
       if (!readable.ok) return refused(readable.error)
       const isFiltered = named !== null || readable.value.length < types.names.length
@@ -162,6 +158,7 @@ export function eventApi(kinds: readonly Kind[]) {
         if (!still.ok) return refused(still.error)
       }
       if (epoch !== null && epoch !== page.epoch) return refused(restored)
+      if (cursor !== null && page.isCut) return refused(tooOld)
       const next = {
         resource: eventsResource,
         organizationId,
@@ -285,7 +282,11 @@ interface Asked {
   readonly looked: number
 }
 
-/** One statement, so that the clock that it brings is of the same moment: no event up to it is added later. */
+/**
+ * One statement, so that the clock that it brings is of the same moment: no event up to it is added later. A whole page
+ * ends at the clock, and not at its last event, so that nothing that the client has seen counts as dropped. Messages to
+ * one endpoint, such as pings, are no events of the list, and their ids may be ahead of the clock.
+ */
 async function readPage(
   { database, tables }: EventServices,
   organizationId: string,
@@ -294,6 +295,7 @@ async function readPage(
   const { rows } = await database.of(organizationId).query<{
     epoch: number
     clock: Date
+    cut: boolean | null
     seen: number
     last: string | null
     id: string | null
@@ -304,9 +306,9 @@ async function readPage(
   }>(
     `with seen as materialized (
        select e.id, e.type, e.created_at, e.subject_kind, e.subject_id, ${endpointBody} as own_body from events e
-         where e.organization_id = $1 and e.id > $2 ${subject === null ? '' : 'and e.subject_id = $6'}
+         where e.organization_id = $1 and e.id > $2 and e.subject_kind <> 'webhook' ${subject === null ? '' : 'and e.subject_id = $6'}
          order by e.id limit $5)
-     select c.epoch, c.last_stamp as clock, (select count(*)::int from seen) as seen,
+     select c.epoch, c.last_stamp as clock, c.events_dropped_to > $2 as cut, (select count(*)::int from seen) as seen,
          (select s.id from seen s order by s.id desc limit 1) as last,
          d.id, d.event_type as type, ${timestampText('d.created_at')} as "createdAt", coalesce(d.own_body, ${currentBody(tables)}) as data,
          ${withActor ? `(select ${originOf(tables)} from events e where e.organization_id = $1 and e.id = d.id)` : 'null'} as origin
@@ -321,14 +323,17 @@ async function readPage(
   const found = rows.flatMap(({ id, ...row }) => (id === null ? [] : [{ id, ...row }]))
   const last = found.length === limit ? found.at(-1)?.id : first.last
   const isWhole = first.seen < looked && (found.length < limit || last === first.last)
+  const clock = first.clock.getTime()
+  const afterClock = firstIdAt(clock + 1)
+  const reached = last ?? position.id
   return {
     epoch: first.epoch,
     records: found.map((row) => envelope({ organizationId }, row, row.data ?? 'null')).join(','),
-    position: {
-      at: isWhole ? first.clock.getTime() : timeOfId(last ?? position.id),
-      id: last ?? position.id,
-    },
+    position: isWhole
+      ? { at: clock, id: afterClock > position.id ? afterClock : position.id }
+      : { at: timeOfId(reached), id: reached },
     hasMore: !isWhole,
+    isCut: first.cut === true,
   }
 }
 
@@ -339,7 +344,7 @@ const notACursor = problem(
 
 const tooOld = problem(
   'cursor_too_old',
-  'Events since this cursor may have been dropped: it is older than the delivery log goes back. Bring your copy up to date with a sync, and start again without a cursor.',
+  'Events after this cursor have been dropped. Bring your copy up to date with a sync, and start again without a cursor.',
 )
 
 const restored = problem(

@@ -121,8 +121,7 @@ export function createSubscriptions(services: {
     const isNew = row === null || !isLive(row)
     // With a row the watermark is its own; without, only the clock counts.
     const webhookId = isNew ? newId(clock) : row.id
-    const { epoch } = await watermarkOf(organizationId, webhookId)
-    const start = startOf(from, epoch, asked, now)
+    const start = startOf(from, await watermarkOf(organizationId, webhookId), asked, now)
     const endsAt = now + Math.min(Math.max(asked.ttl ?? longest, shortest), longest)
     if (isNew) {
       if (row !== null) await store.remove(organizationId, row.id, now)
@@ -185,12 +184,17 @@ export function createSubscriptions(services: {
   }
 
   /** The event after which a new subscription begins; null: now. */
-  function startOf(from: Cursor | null, epoch: number, { maxAge }: Asked, now: number): Start {
+  function startOf(
+    from: Cursor | null,
+    { epoch, droppedTo }: Watermark,
+    { maxAge }: Asked,
+    now: number,
+  ): Start {
     const fromNow = { position: null, since: now, truncated: false, isOther: false }
     if (from === null) return fromNow
     const { at, id } = from.position
     const isOther = from.epoch !== epoch
-    if (isOther || at < now - retention) return { ...fromNow, truncated: true, isOther }
+    if (isOther || (droppedTo !== null && droppedTo > id)) return { ...fromNow, truncated: true, isOther }
     const oldest = maxAge === null ? 0 : now - maxAge
     if (at < oldest) return { position: firstIdAt(oldest), since: oldest, truncated: true, isOther }
     return { position: id, since: at, truncated: false, isOther }

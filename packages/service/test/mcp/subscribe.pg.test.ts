@@ -321,7 +321,7 @@ describe('nothing is missed', () => {
     expect(subjects(it.arrived())).toEqual([missed.id])
   })
 
-  test('a cursor from before the log, or older than the client wants, is told to be truncated', async () => {
+  test('a cursor after which events were dropped, or older than the client wants, is truncated', async () => {
     await using it = await subscribing()
     const { cursor } = await it.poll({})
     const old = await makeTicket(it.api)
@@ -337,7 +337,11 @@ describe('nothing is missed', () => {
     await it.work()
     expect(subjects(it.arrived()).toSorted()).toEqual([old.id, fresh.id].toSorted())
     await it.unsubscribe()
-    it.clock.advance(40 * day)
+    const { cursor: last } = await it.poll({})
+    it.clock.advance(90 * day)
+    await it.service.app.maintenance.run()
     expect(await it.subscribe({ cursor })).toMatchObject({ truncated: true })
+    await it.unsubscribe()
+    expect(await it.subscribe({ cursor: last })).toMatchObject({ truncated: false })
   })
 })

@@ -5,7 +5,7 @@ import { makeCustomer, makeTicket } from '../../../testbed/desk.ts'
 import { testEngine } from '../../../testbed/engine.ts'
 import { eventually } from '../../../testbed/eventually.ts'
 import { day, makeWebhook, second } from '../../../testbed/hooks.ts'
-import type { Api } from '../../../testbed/service.ts'
+import { type Api, testService } from '../../../testbed/service.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
 
 const clock = testClock()
@@ -129,18 +129,51 @@ describe('refusals', () => {
     expect(answer.json).toMatchObject({ status: 400, code, detail: expect.stringContaining(detail) })
   })
 
-  test('a cursor of another organization, and one that is older than events are kept', async () => {
-    const api = await shared().newOrganization()
-    await makeCustomer(api)
-    const { cursor } = await readAll(api, '')
+  test('a cursor of another organization', async () => {
+    const { cursor } = await readAll(await shared().newOrganization(), '')
     const other = await shared().newOrganization()
     expect((await other.get(`/v1/events?${cursor.slice(1)}`)).json.code).toBe('invalid_cursor')
-    clock.advance(29 * day)
-    expect((await api.get(`/v1/events?${cursor.slice(1)}`)).status).toBe(200)
-    clock.advance(2 * day)
-    expect((await api.get(`/v1/events?${cursor.slice(1)}`)).json).toMatchObject({
-      status: 410,
-      code: 'cursor_too_old',
-    })
   })
+
+  test.each([true, false])(
+    'a cursor whose next event was dropped, and no other (with weeks: %s)',
+    async (hasWeeks) => {
+      await using own = await testService({ clock })
+      const { api } = own
+      const maintain = () => own.app.maintenance.run()
+      const idle = await own.newOrganization()
+      const pinged = await makeWebhook(idle)
+      if (hasWeeks) await maintain()
+      const one = await makeCustomer(api)
+      await makeCustomer(idle)
+      const seen = await Promise.all([
+        readAll(api, ''),
+        readAll(api, `&subject=${one.id}`),
+        readAll(api, '&types=ticket.created'),
+        readAll(idle, ''),
+      ])
+      clock.advance(second)
+      await idle.post(`/v1/webhooks/${pinged.id}/ping`, undefined)
+      clock.advance(90 * day)
+      await maintain()
+      const { rows } = await own.database.pool.query('select 1 from events')
+      expect(rows).toEqual([])
+      const apis = [api, api, api, idle]
+      const read = () =>
+        Promise.all(seen.map(({ cursor }, n) => apis[n]!.get(`/v1/events?${cursor.slice(1)}`)))
+      expect((await read()).map(({ status, json }) => [status, json.data])).toEqual(Array(4).fill([200, []]))
+      const { id } = await makeCustomer(api)
+      const after = await read()
+      expect(after.map(({ json }) => json.data.map(({ data }: { data: { id: string } }) => data.id))).toEqual(
+        [[id], [id], [id], []],
+      )
+      const next = `cursor=${after[3]!.json.pagination.nextCursor}`
+      await makeCustomer(idle)
+      clock.advance(90 * day)
+      await maintain()
+      const cut = await Promise.all([read(), idle.get(`/v1/events?${next}`)])
+      for (const { json } of cut.flat()) expect(json).toMatchObject({ status: 410, code: 'cursor_too_old' })
+      expect((await idle.get('/v1/events')).json.data).toEqual([])
+    },
+  )
 })
