@@ -3918,7 +3918,7 @@ begin
 end;
 $function$;
 
-create or replace function report_endpoint_8b38d6795d60(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_before text, p_state text, p_since timestamptz, p_type text, p_body text, p_attempts int) returns boolean
+create or replace function report_endpoint_42cd7831d5fd(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_before text, p_state text, p_since timestamptz, p_type text, p_body text, p_attempts int) returns boolean
 language plpgsql volatile as $function$
 declare
   v_stamp timestamptz(3);
@@ -3972,6 +3972,7 @@ begin
     order by l.webhook_id for update;
   update lanes set due_at = least(due_at, p_now)
     where organization_id = p_organization_id and webhook_id = any(v_webhooks);
+  perform pg_notify('deskwire_stream', p_organization_id || ':' || p_type);
   return true;
 end;
 $function$;

@@ -9,7 +9,6 @@ import { largeBeyond } from '../admission/large-work.ts'
 import { OrganizationGone } from '../db/call-function.ts'
 import type { Database } from '../db/fair-pool.ts'
 import { milliseconds, type PreparedStatement, queryText, type TextRow } from '../db/text-query.ts'
-import { singleFlight } from '../kernel/coalesce.ts'
 import { type Cursor, highestId, type Position } from '../kernel/cursor.ts'
 import { fail, ok, type Result } from '../kernel/outcome.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
@@ -177,23 +176,6 @@ function removalsFrom({ at, id }: Position, removalsAfter: number | 'now'): [at:
 function nextPosition(row: PageRow, from: Position, clock: number): Position {
   if (row.lastAt !== null && row.lastId !== null) return { at: row.lastAt, id: row.lastId }
   return from.at > clock ? { at: clock, id: highestId } : from
-}
-
-export interface Feeds<C> {
-  readonly feed: Feed<C>
-  /** For waiting readers, which one commit wakes together. For others, comparing requests costs more than it saves. */
-  readonly waitingFeed: Feed<C>
-}
-
-export function shareWaiting<C>(feed: Feed<C>): Feeds<C> {
-  const look = singleFlight<Result<Page<C>, Lost>>()
-  const waitingFeed: Feed<C> = {
-    page(organizationId, start, limit) {
-      const key = JSON.stringify([organizationId, start, limit])
-      return look(key, () => feed.page(organizationId, start, limit))
-    },
-  }
-  return { feed, waitingFeed }
 }
 
 /** `lines` is a piece of a longer response and ends early where it would be large, as an object can have 256 KiB. */

@@ -124,19 +124,21 @@ export function createJournal(options: {
     }
     return parts.map(({ organizationId, units }, part) => {
       const answer = answerOf(answers.rows.slice(part, part + 1), organizationId)
-      if (answer.done.length > 0) notifier.changes(organizationId, changedKinds(units))
+      if (answer.done.length > 0) notifier.changes(organizationId, topicsOf(units))
       return decodeOutcomes(units, answer)
     })
   }
 
-  /** The kinds that these units write, and those that their removals reach. */
-  function changedKinds(units: readonly Unit[]): ReadonlySet<string> {
-    const kinds = new Set<string>()
-    for (const { operation, table } of units.flatMap(({ changes }) => changes)) {
-      kinds.add(table.kind)
-      if (operation === 'delete') for (const kind of dependentsOf(tables, table.kind)) kinds.add(kind)
+  /** The kinds that these units write, and those that their removals reach; and the types of their events. */
+  function topicsOf(units: readonly Unit[]): ReadonlySet<string> {
+    const topics = new Set<string>()
+    for (const { operation, table, events } of units.flatMap(({ changes }) => changes)) {
+      for (const topic of [table.kind, ...events]) topics.add(topic)
+      if (operation !== 'delete') continue
+      for (const { kind, removedEvent } of dependentsOf(tables, table.kind))
+        for (const topic of [kind, removedEvent ?? kind]) topics.add(topic)
     }
-    return kinds
+    return topics
   }
 
   const group = new GroupCommit(call, (unit) => isLarge(unit, tables), limits)

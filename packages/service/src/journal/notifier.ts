@@ -79,7 +79,8 @@ export interface Notifier {
   deliveries(due?: DueQueues): void
   /** Workers have deliveries to create; others may be due. */
   largeCommit(): void
-  changes(organizationId: string, kinds: Iterable<string>): void
+  /** `topics`: kinds that changed, and types of events. */
+  changes(organizationId: string, topics: Iterable<string>): void
 }
 
 export function createNotifier(
@@ -133,9 +134,9 @@ export function createNotifier(
       large = true
       plan()
     },
-    changes(organizationId, kinds) {
+    changes(organizationId, topics) {
       const known = changed.get(organizationId) ?? new Set()
-      for (const kind of kinds) known.add(kind)
+      for (const topic of topics) known.add(topic)
       changed.set(organizationId, known)
       plan()
     },
@@ -152,13 +153,13 @@ function together(a: DeliveriesNotification, b: DeliveriesNotification): Deliver
 
 export const streamChannel = 'deskwire_stream'
 
-/** Kinds that changed, by organization; null: anything may have changed. */
+/** Kinds that changed and types of events, by organization; null: anything may have changed. */
 export type StreamNotification = ReadonlyMap<string, ReadonlySet<string>> | null
 
-/** `organization:kind+kind,…`; empty when that is too long. */
+/** `organization:topic+topic,…`; empty when that is too long. */
 function encodeNotification(notification: ReadonlyMap<string, ReadonlySet<string>>): string {
   const text = [...notification]
-    .map(([organization, kinds]) => `${organization}:${[...kinds].join('+')}`)
+    .map(([organization, topics]) => `${organization}:${[...topics].join('+')}`)
     .join(',')
   return text.length > payloadLimit ? '' : text
 }
@@ -168,8 +169,8 @@ export function decodeNotification(payload: string): StreamNotification {
   if (payload === '') return null
   return new Map(
     payload.split(',').map((part) => {
-      const [organization = '', kinds = ''] = part.split(':')
-      return [organization, new Set(kinds.split('+'))]
+      const [organization = '', topics = ''] = part.split(':')
+      return [organization, new Set(topics.split('+'))]
     }),
   )
 }

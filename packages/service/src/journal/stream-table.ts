@@ -47,7 +47,6 @@ export interface StreamTable {
 }
 
 /** The kinds whose objects a removal of this kind removes or detaches, however many. */
-export function dependentsOf(tables: readonly StreamTable[], removed: string): readonly string[] {
-  const reached = tables.filter(({ references }) => references.some(({ kind }) => kind === removed))
-  return reached.map(({ kind }) => kind)
+export function dependentsOf(tables: readonly StreamTable[], removed: string): readonly StreamTable[] {
+  return tables.filter(({ references }) => references.some(({ kind }) => kind === removed))
 }

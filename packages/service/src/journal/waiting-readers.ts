@@ -2,12 +2,14 @@
 import type { Pool } from 'pg'
 import { FairQueue, LimitExceeded, noQueue } from '../admission/fair-queue.ts'
 import { hiddenArray } from '../db/text-query.ts'
+import { singleFlight } from '../kernel/coalesce.ts'
 import { OrganizationNotServed } from './not-served.ts'
 import type { StreamNotification } from './notifier.ts'
 
 interface Interest {
   readonly organizationId: string
-  readonly kinds: ReadonlySet<string>
+  /** Kinds that change, or types of events. */
+  readonly topics: ReadonlySet<string>
 }
 
 interface Watch extends Disposable {
@@ -26,6 +28,8 @@ export interface WaitingReaders {
    * @throws LimitExceeded when the organization, or all together, have too many waiting readers.
    */
   watch(interest: Interest, milliseconds: number, signal?: AbortSignal): Watch
+  /** Reads for all waiting readers with the same key, which one commit wakes together. The read begins after each call. */
+  share<P>(key: string, read: () => Promise<P>): Promise<P>
   notify(notification: StreamNotification): void
   /** Reads the clocks of all organizations with waiting readers, in one query, and wakes those that are behind. */
   poll(): Promise<void>
@@ -59,9 +63,11 @@ export function createWaitingReaders(readClocks: ReadClocks, atMost: number = wa
   const permits = new FairQueue('waiting_readers', { ...noQueue, capacity: atMost, share: 1 })
   let ended = false
   let waiting = 0
+  const shared = singleFlight<unknown>()
 
   return {
     watch,
+    share: <P>(key: string, read: () => Promise<P>) => shared(key, read) as Promise<P>,
     notify,
     poll,
     endOf(organizationId) {
@@ -137,10 +143,10 @@ export function createWaitingReaders(readClocks: ReadClocks, atMost: number = wa
       for (const waiters of byOrganization.values()) wakeAll([...waiters])
       return
     }
-    for (const [organizationId, kinds] of notification) {
+    for (const [organizationId, topics] of notification) {
       const waiters = byOrganization.get(organizationId)
       if (waiters === undefined) continue
-      wakeAll([...waiters].filter(({ interest }) => [...interest.kinds].some((kind) => kinds.has(kind))))
+      wakeAll([...waiters].filter(({ interest }) => [...interest.topics].some((topic) => topics.has(topic))))
     }
   }
 

@@ -12,7 +12,8 @@ import { originOf } from '../delivery/origin.ts'
 import { eventsResource } from '../delivery/subscription.ts'
 import { anId, invalid, paging, time, word } from '../http/list-parameters.ts'
 import { listBody } from '../http/replies.ts'
-import { type Call, routesOf } from '../http/route.ts'
+import { routesOf } from '../http/route.ts'
+import { waitForPage, waitParameter } from '../http/wait.ts'
 import { timestampText } from '../journal/body.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
 import type { WaitingReaders } from '../journal/waiting-readers.ts'
@@ -42,8 +43,6 @@ interface EventServices {
   readonly readers: WaitingReaders
 }
 
-/** Proxies close a connection after 60 s, most of them. */
-const longestWait = 50
 /** Events that one page looks through for the types that it is asked for. */
 const lookedThrough = 2_000
 
@@ -82,17 +81,7 @@ export function eventApi(kinds: readonly Kind[]) {
     },
     include: word(['actor'], 'Also who caused each event, as `actor` and `requestId`.'),
     limit: paging.limit,
-    wait: {
-      description: `With nothing to report, the answer waits this many seconds for something. Above ${longestWait} is served as ${longestWait}.`,
-      schema: { type: 'integer', minimum: 0 },
-      read(text: string | null): Result<number, Problem> {
-        if (text === null) return ok(0)
-        if (/^\d{1,15}$/.test(text)) return ok(Math.min(Number(text), longestWait))
-        return invalid(
-          `wait must be a whole number of seconds from 0 to ${longestWait}; got ${quoted(text)}.`,
-        )
-      },
-    },
+    wait: waitParameter(),
   } as const
 
   const listEvents = routesOf<EventServices>()({
@@ -139,24 +128,30 @@ export function eventApi(kinds: readonly Kind[]) {
       const readable = readableOf(call.caller, named)
       if (!readable.ok) return refused(readable.error)
       const isFiltered = named !== null || readable.value.length < types.names.length
-      const read = () =>
-        readPage(services, organizationId, {
-          position,
-          types: readable.value,
-          subject,
-          withActor: include !== null,
-          limit,
-          looked: isFiltered ? Math.max(limit, lookedThrough) : limit,
-        })
-      let page = await read()
-      if (wait > 0 && page.records === '' && !page.hasMore) {
-        const waited = await waitFor(services, call, wait, readable.value, read)
-        if (!waited.ok) return refused(waited.error)
-        page = waited.value
-        // The key may have lost a scope meanwhile.
-        const still = readableOf(call.caller, named ?? readable.value)
-        if (!still.ok) return refused(still.error)
+      const query = {
+        types: readable.value,
+        subject,
+        withActor: include !== null,
+        limit,
+        looked: isFiltered ? Math.max(limit, lookedThrough) : limit,
       }
+      const read = (last: Page | null) =>
+        readPage(services, organizationId, { ...query, position: last?.position ?? position })
+      const waited =
+        wait === 0
+          ? ok(await read(null))
+          : await waitForPage(call, services.readers, {
+              wait,
+              topics: new Set(query.types),
+              keyAfter: (last) => JSON.stringify([last?.position ?? position, subject, include, limit]),
+              read,
+              emptyAt: (page) => (isEmpty(page, epoch) ? page.position.at : null),
+            })
+      if (!waited.ok) return refused(waited.error)
+      // While it waited, the key may have lost a scope.
+      const still = readableOf(call.caller, named ?? readable.value)
+      if (!still.ok) return refused(still.error)
+      const page = waited.value
       if (epoch !== null && epoch !== page.epoch) return refused(restored)
       if (cursor !== null && page.isCut) return refused(tooOld)
       const next = {
@@ -231,28 +226,9 @@ export function eventApi(kinds: readonly Kind[]) {
   }
 }
 
-/** Waits for an event, or until the time is up. */
-async function waitFor(
-  { readers }: EventServices,
-  call: Pick<Call, 'caller' | 'reply' | 'request' | 'recheck'>,
-  seconds: number,
-  types: readonly string[],
-  read: () => Promise<Page>,
-): Promise<Result<Page, Problem>> {
-  const { caller, reply, request } = call
-  const kinds = new Set(types.map((type) => type.slice(0, type.indexOf('.'))))
-  const left = Math.max(0, seconds * 1_000 - reply.elapsedTime)
-  using watch = readers.watch({ organizationId: caller.organizationId, kinds }, left, request.disconnected)
-  request.admitted?.releaseWhileWaiting()
-  let page = await read()
-  while (page.records === '' && !page.hasMore) {
-    watch.seen(page.position.at)
-    if (!(await watch.next())) break
-    page = await read()
-  }
-  // After the page was read: what it shows was committed before this check.
-  const refusal = await call.recheck()
-  return refusal === null ? ok(page) : fail(refusal)
+/** `epoch`: of the client's cursor, which is refused if it is another than the page's; null: there is no cursor. */
+function isEmpty({ records, hasMore, isCut, epoch: present }: Page, epoch: number | null): boolean {
+  return records === '' && !hasMore && (epoch === null || (epoch === present && !isCut))
 }
 
 /** Null `epoch`: without a cursor. */

@@ -12,6 +12,7 @@ import { attemptsOf, type DeliverySchedule, type JobServices } from '../delivery
 import { conditionsHold, insertDeliveries } from '../delivery/new-deliveries.ts'
 import { suspendedOrganizations } from '../delivery/sweep.ts'
 import { deliveryTuning } from '../delivery/tuning.ts'
+import { streamChannel } from '../journal/notifier.ts'
 import { lockClock, recordEvent } from '../journal/sql-fragments.ts'
 import { type JobLoop, jobLoop } from '../kernel/job-loop.ts'
 import { createKeyedQueue } from '../kernel/keyed-queue.ts'
@@ -74,6 +75,7 @@ begin
     holds: 'c.holds',
   })}
   ${wakeQueues('v_webhooks')}
+  perform pg_notify('${streamChannel}', p_organization_id || ':' || p_type);
   return true;
 end;`,
 )

@@ -13,7 +13,10 @@ afterEach(() => {
 
 const minute = 60_000
 const none = async () => new Map<string, number>()
-const interest = (organizationId: string, ...kinds: string[]) => ({ organizationId, kinds: new Set(kinds) })
+const interest = (organizationId: string, ...topics: string[]) => ({
+  organizationId,
+  topics: new Set(topics),
+})
 
 /** What a promise has come to by now. */
 async function state<T>(promise: Promise<T>): Promise<T | 'waiting'> {

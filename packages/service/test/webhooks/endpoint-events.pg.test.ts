@@ -1,5 +1,5 @@
 /** Events about endpoints, as another endpoint gets them over TLS and `GET /v1/events` shows them. */
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { makeCustomer, makeTicket } from '../../../testbed/desk.ts'
 import { eventually } from '../../../testbed/eventually.ts'
 import { hour, makeWebhook, minute, second } from '../../../testbed/hooks.ts'
@@ -63,11 +63,15 @@ async function watching(watched: object = {}, watcher: object = {}) {
 describe('an endpoint that fails', () => {
   test('is reported once, with its record, at another endpoint and in the events', async () => {
     await using it = await watching()
+    const notified = vi.spyOn(it.service.app.readers, 'notify')
     it.answers(500)
     await it.cause()
     await it.cause()
     await it.work()
     expect(it.types).toEqual(['failing'])
+    await eventually('waiting readers of the event are notified', () =>
+      notified.mock.calls.some(([news]) => news?.get(it.api.organizationId)?.has('endpoint.failing')),
+    )
     const [event] = it.arrived
     expect(event).toMatchObject({
       apiVersion: 'v1',

@@ -1,10 +1,12 @@
 /** Reading events: order, cursor, filters, waiting, scopes, and what is no more. */
 import { describe, expect, test } from 'vitest'
 import { testClock } from '../../../testbed/clock.ts'
+import { testDatabase } from '../../../testbed/database.ts'
 import { makeCustomer, makeTicket } from '../../../testbed/desk.ts'
 import { testEngine } from '../../../testbed/engine.ts'
 import { eventually } from '../../../testbed/eventually.ts'
 import { day, makeWebhook, second } from '../../../testbed/hooks.ts'
+import { interposed } from '../../../testbed/interpose.ts'
 import { type Api, testService } from '../../../testbed/service.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
 
@@ -103,6 +105,38 @@ describe('waiting', () => {
     const answer = await waiting
     expect(answer.json).toMatchObject({ data: [], pagination: { hasMore: false } })
   })
+})
+
+test('waiting readers share a read, go on from it, and are not woken by other types', async () => {
+  await using database = await testDatabase()
+  const positions: unknown[] = []
+  const watched = interposed(database, async (text, values) => {
+    if (text.includes('from events e')) positions.push(values[1])
+  })
+  await using own = await testService({ clock, database: watched })
+  const { api, app } = own
+  const customer = await makeCustomer(api)
+  const patch = async (times: number) => {
+    for (let n = 0; n < times; n++)
+      await api.patch(`/v1/customers/${customer.id}`, { name: `${clock.now()} ${n}` })
+  }
+  await patch(10)
+  const waiting = Array.from({ length: 20 }, () =>
+    api.get('/v1/events?wait=50&types=ticket.created,customer.deleted'),
+  )
+  await eventually('they wait', () => app.readers.waiting === 20)
+  const [beginning] = positions
+  positions.length = 0
+  await patch(20)
+  // The poll, once a second, is all that wakes them.
+  expect(positions.length).toBeLessThan(20)
+  expect(positions).not.toContain(beginning)
+  positions.length = 0
+  await api.delete(`/v1/customers/${customer.id}`)
+  for (const { json } of await Promise.all(waiting))
+    expect(json.data).toMatchObject([{ type: 'customer.deleted' }])
+  expect(positions.length).toBeLessThan(5)
+  expect(positions).not.toContain(beginning)
 })
 
 describe('refusals', () => {

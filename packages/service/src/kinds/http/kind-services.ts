@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import type { Database } from '../../db/fair-pool.ts'
 import { type BoundRoutes, bindRoutes } from '../../http/route.ts'
-import { createFeed, shareWaiting } from '../../journal/feed.ts'
+import { createFeed } from '../../journal/feed.ts'
 import type { Journal } from '../../journal/journal.ts'
 import { createRangeDigestReader } from '../../journal/range-digests.ts'
 import { createRowReader } from '../../journal/rows.ts'
@@ -42,7 +42,7 @@ export function kindRoutes(options: DeskOptions): {
     const services = {
       rows: rows(kind),
       stream: {
-        ...shareWaiting(createFeed(database, kind.table)),
+        feed: createFeed(database, kind.table),
         kinds: new Set([kind.name]),
         readers,
       },
@@ -57,7 +57,7 @@ export function kindRoutes(options: DeskOptions): {
     }
     return bindRoutes(() => kindApi(kind, kinds).routes, services)
   })
-  const stream = { feedsOf: joinedFeeds(database, kinds), readers }
+  const stream = { feedOf: joinedFeeds(database, kinds), readers }
   return { parts: [...parts, bindRoutes(() => streamApi(kinds).routes, stream)], readers }
 }
 

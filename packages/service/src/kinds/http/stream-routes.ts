@@ -5,7 +5,7 @@ import type { Database } from '../../db/fair-pool.ts'
 import { unknownParameter } from '../../http/list-parameters.ts'
 import { headersOnly, searchParameters } from '../../http/replies.ts'
 import { routesOf } from '../../http/route.ts'
-import { type Checkpoints, createJoinedFeeds, type Feeds, shareWaiting } from '../../journal/feed.ts'
+import { type Checkpoints, createJoinedFeeds, type Feed } from '../../journal/feed.ts'
 import type { WaitingReaders } from '../../journal/waiting-readers.ts'
 import { type Cursor, decodeCursorOf, resourceKey } from '../../kernel/cursor.ts'
 import { type Problem, problem } from '../../kernel/errors.ts'
@@ -21,7 +21,7 @@ import { filterNames } from './list-query.ts'
 import { isSync, parseSync, type SyncQuery, syncPage, syncParameters } from './sync.ts'
 
 interface StreamServices {
-  readonly feedsOf: (kinds: readonly Kind[]) => Feeds<Checkpoints>
+  readonly feedOf: (kinds: readonly Kind[]) => Feed<Checkpoints>
   readonly readers: WaitingReaders
 }
 
@@ -48,14 +48,14 @@ export function streamApi(kinds: readonly Kind[]) {
       },
     },
     errors: ['invalid_cursor', 'filter_not_allowed_in_sync', 'insufficient_scope', 'cursor_too_old'],
-    async handle({ feedsOf, readers }, call) {
+    async handle({ feedOf, readers }, call) {
       const parsed = read(call.caller, searchParameters(call.request))
       if (!parsed.ok) return refused(parsed.error)
       const head = headersOnly(call.request)
       if (head !== null) return head
       const { query, of } = parsed.value
       const { scopes } = call.caller
-      const stream = { ...feedsOf(of), kinds: new Set(of.map(({ name }) => name)), readers }
+      const stream = { feed: feedOf(of), kinds: new Set(of.map(({ name }) => name)), readers }
       const page = await syncPage(call, stream, query)
       if (call.caller.scopes === scopes) return page
       // It has waited, and the key may have lost the scope of a kind.
@@ -163,11 +163,11 @@ export function joinedFeeds(database: Database, kinds: readonly Kind[]) {
     database,
     kinds.map(({ table }) => table),
   )
-  const known = new LruMap<string, Feeds<Checkpoints>>(cachedFeeds)
+  const known = new LruMap<string, Feed<Checkpoints>>(cachedFeeds)
   return (read: readonly Kind[]) => {
     const names = read.map(({ name }) => name)
     const resource = streamResource(names)
-    return known.getOrMake(resource, () => shareWaiting(feedOf(resource, names)))
+    return known.getOrMake(resource, () => feedOf(resource, names))
   }
 }
 
