@@ -904,7 +904,7 @@ RETURN array_to_tsvector(string_to_array(("right"((p_organization_id)::text, 8) 
 
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_235c8136985e(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+create or replace function commit_8a5e8c1080fb(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
 language plpgsql volatile set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $function$
 #variable_conflict use_column
 declare
@@ -2394,10 +2394,10 @@ begin
   if p_changes ? 'conversation_customer_id_referring' then
     select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
       into v_found from jsonb_to_recordset(p_changes->'conversation_customer_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
-      where r.count <> (select count(*) from conversations t where t.organization_id = p_organization_id and t.customer_id = r.target
-          and t.removed_at is null)
-        or r.latest is distinct from (select max(t.updated_at) from conversations t where t.organization_id = p_organization_id and t.customer_id = r.target
-          and t.removed_at is null);
+      where r.count <> (select count(*) from (select f.updated_at from conversations f where f.organization_id = p_organization_id
+          and f.customer_id between r.target and r.target and f.removed_at is null ) t)
+        or r.latest is distinct from (select max(t.updated_at) from (select f.updated_at from conversations f where f.organization_id = p_organization_id
+          and f.customer_id between r.target and r.target and f.removed_at is null ) t);
     if v_found is not null then
       v_refusals := v_refusals || v_found;
       v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
@@ -2407,10 +2407,10 @@ begin
   if p_changes ? 'conversation_assignee_id_referring' then
     select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
       into v_found from jsonb_to_recordset(p_changes->'conversation_assignee_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
-      where r.count <> (select count(*) from conversations t where t.organization_id = p_organization_id and t.assignee_id = r.target
-          and t.removed_at is null)
-        or r.latest is distinct from (select max(t.updated_at) from conversations t where t.organization_id = p_organization_id and t.assignee_id = r.target
-          and t.removed_at is null);
+      where r.count <> (select count(*) from (select f.updated_at from conversations f where f.organization_id = p_organization_id
+          and f.assignee_id between r.target and r.target and f.removed_at is null ) t)
+        or r.latest is distinct from (select max(t.updated_at) from (select f.updated_at from conversations f where f.organization_id = p_organization_id
+          and f.assignee_id between r.target and r.target and f.removed_at is null ) t);
     if v_found is not null then
       v_refusals := v_refusals || v_found;
       v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
@@ -2493,10 +2493,10 @@ begin
   if p_changes ? 'message_conversation_id_referring' then
     select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
       into v_found from jsonb_to_recordset(p_changes->'message_conversation_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
-      where r.count <> (select count(*) from messages t where t.organization_id = p_organization_id and t.conversation_id = r.target
-          and t.removed_at is null)
-        or r.latest is distinct from (select max(t.updated_at) from messages t where t.organization_id = p_organization_id and t.conversation_id = r.target
-          and t.removed_at is null);
+      where r.count <> (select count(*) from (select f.updated_at from messages f where f.organization_id = p_organization_id
+          and f.conversation_id between r.target and r.target and f.removed_at is null ) t)
+        or r.latest is distinct from (select max(t.updated_at) from (select f.updated_at from messages f where f.organization_id = p_organization_id
+          and f.conversation_id between r.target and r.target and f.removed_at is null ) t);
     if v_found is not null then
       v_refusals := v_refusals || v_found;
       v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
@@ -2506,10 +2506,10 @@ begin
   if p_changes ? 'message_author_id_referring' then
     select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
       into v_found from jsonb_to_recordset(p_changes->'message_author_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
-      where r.count <> (select count(*) from messages t where t.organization_id = p_organization_id and t.author_id = r.target
-          and t.removed_at is null)
-        or r.latest is distinct from (select max(t.updated_at) from messages t where t.organization_id = p_organization_id and t.author_id = r.target
-          and t.removed_at is null);
+      where r.count <> (select count(*) from (select f.updated_at from messages f where f.organization_id = p_organization_id
+          and f.author_id between r.target and r.target and f.removed_at is null ) t)
+        or r.latest is distinct from (select max(t.updated_at) from (select f.updated_at from messages f where f.organization_id = p_organization_id
+          and f.author_id between r.target and r.target and f.removed_at is null ) t);
     if v_found is not null then
       v_refusals := v_refusals || v_found;
       v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
@@ -2519,10 +2519,10 @@ begin
   if p_changes ? 'message_customer_id_referring' then
     select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
       into v_found from jsonb_to_recordset(p_changes->'message_customer_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
-      where r.count <> (select count(*) from messages t where t.organization_id = p_organization_id and t.customer_id = r.target
-          and t.removed_at is null)
-        or r.latest is distinct from (select max(t.updated_at) from messages t where t.organization_id = p_organization_id and t.customer_id = r.target
-          and t.removed_at is null);
+      where r.count <> (select count(*) from (select f.updated_at from messages f where f.organization_id = p_organization_id
+          and f.customer_id between r.target and r.target and f.removed_at is null ) t)
+        or r.latest is distinct from (select max(t.updated_at) from (select f.updated_at from messages f where f.organization_id = p_organization_id
+          and f.customer_id between r.target and r.target and f.removed_at is null ) t);
     if v_found is not null then
       v_refusals := v_refusals || v_found;
       v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
@@ -2586,10 +2586,10 @@ begin
   if p_changes ? 'note_conversation_id_referring' then
     select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
       into v_found from jsonb_to_recordset(p_changes->'note_conversation_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
-      where r.count <> (select count(*) from notes t where t.organization_id = p_organization_id and t.conversation_id = r.target
-          and t.removed_at is null)
-        or r.latest is distinct from (select max(t.updated_at) from notes t where t.organization_id = p_organization_id and t.conversation_id = r.target
-          and t.removed_at is null);
+      where r.count <> (select count(*) from (select f.updated_at from notes f where f.organization_id = p_organization_id
+          and f.conversation_id between r.target and r.target and f.removed_at is null ) t)
+        or r.latest is distinct from (select max(t.updated_at) from (select f.updated_at from notes f where f.organization_id = p_organization_id
+          and f.conversation_id between r.target and r.target and f.removed_at is null ) t);
     if v_found is not null then
       v_refusals := v_refusals || v_found;
       v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
@@ -2599,10 +2599,10 @@ begin
   if p_changes ? 'note_author_id_referring' then
     select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
       into v_found from jsonb_to_recordset(p_changes->'note_author_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
-      where r.count <> (select count(*) from notes t where t.organization_id = p_organization_id and t.author_id = r.target
-          and t.removed_at is null)
-        or r.latest is distinct from (select max(t.updated_at) from notes t where t.organization_id = p_organization_id and t.author_id = r.target
-          and t.removed_at is null);
+      where r.count <> (select count(*) from (select f.updated_at from notes f where f.organization_id = p_organization_id
+          and f.author_id between r.target and r.target and f.removed_at is null ) t)
+        or r.latest is distinct from (select max(t.updated_at) from (select f.updated_at from notes f where f.organization_id = p_organization_id
+          and f.author_id between r.target and r.target and f.removed_at is null ) t);
     if v_found is not null then
       v_refusals := v_refusals || v_found;
       v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
@@ -2612,10 +2612,10 @@ begin
   if p_changes ? 'note_customer_id_referring' then
     select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
       into v_found from jsonb_to_recordset(p_changes->'note_customer_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
-      where r.count <> (select count(*) from notes t where t.organization_id = p_organization_id and t.customer_id = r.target
-          and t.removed_at is null)
-        or r.latest is distinct from (select max(t.updated_at) from notes t where t.organization_id = p_organization_id and t.customer_id = r.target
-          and t.removed_at is null);
+      where r.count <> (select count(*) from (select f.updated_at from notes f where f.organization_id = p_organization_id
+          and f.customer_id between r.target and r.target and f.removed_at is null ) t)
+        or r.latest is distinct from (select max(t.updated_at) from (select f.updated_at from notes f where f.organization_id = p_organization_id
+          and f.customer_id between r.target and r.target and f.removed_at is null ) t);
     if v_found is not null then
       v_refusals := v_refusals || v_found;
       v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
@@ -2714,10 +2714,10 @@ begin
   if p_changes ? 'ticket_customer_id_referring' then
     select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
       into v_found from jsonb_to_recordset(p_changes->'ticket_customer_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
-      where r.count <> (select count(*) from tickets t where t.organization_id = p_organization_id and t.customer_id = r.target
-          and t.removed_at is null)
-        or r.latest is distinct from (select max(t.updated_at) from tickets t where t.organization_id = p_organization_id and t.customer_id = r.target
-          and t.removed_at is null);
+      where r.count <> (select count(*) from (select f.updated_at from tickets f where f.organization_id = p_organization_id
+          and f.customer_id between r.target and r.target and f.removed_at is null ) t)
+        or r.latest is distinct from (select max(t.updated_at) from (select f.updated_at from tickets f where f.organization_id = p_organization_id
+          and f.customer_id between r.target and r.target and f.removed_at is null ) t);
     if v_found is not null then
       v_refusals := v_refusals || v_found;
       v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
@@ -2727,10 +2727,10 @@ begin
   if p_changes ? 'ticket_conversation_id_referring' then
     select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
       into v_found from jsonb_to_recordset(p_changes->'ticket_conversation_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
-      where r.count <> (select count(*) from tickets t where t.organization_id = p_organization_id and t.conversation_id = r.target
-          and t.removed_at is null)
-        or r.latest is distinct from (select max(t.updated_at) from tickets t where t.organization_id = p_organization_id and t.conversation_id = r.target
-          and t.removed_at is null);
+      where r.count <> (select count(*) from (select f.updated_at from tickets f where f.organization_id = p_organization_id
+          and f.conversation_id between r.target and r.target and f.removed_at is null and f.status in ('pending', 'on_hold', 'resolved') order by f.conversation_id, f.created_at desc, f.id desc limit 100) t)
+        or r.latest is distinct from (select max(t.updated_at) from (select f.updated_at from tickets f where f.organization_id = p_organization_id
+          and f.conversation_id between r.target and r.target and f.removed_at is null and f.status in ('pending', 'on_hold', 'resolved') order by f.conversation_id, f.created_at desc, f.id desc limit 100) t);
     if v_found is not null then
       v_refusals := v_refusals || v_found;
       v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
@@ -2740,10 +2740,10 @@ begin
   if p_changes ? 'ticket_assignee_id_referring' then
     select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
       into v_found from jsonb_to_recordset(p_changes->'ticket_assignee_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
-      where r.count <> (select count(*) from tickets t where t.organization_id = p_organization_id and t.assignee_id = r.target
-          and t.removed_at is null)
-        or r.latest is distinct from (select max(t.updated_at) from tickets t where t.organization_id = p_organization_id and t.assignee_id = r.target
-          and t.removed_at is null);
+      where r.count <> (select count(*) from (select f.updated_at from tickets f where f.organization_id = p_organization_id
+          and f.assignee_id between r.target and r.target and f.removed_at is null ) t)
+        or r.latest is distinct from (select max(t.updated_at) from (select f.updated_at from tickets f where f.organization_id = p_organization_id
+          and f.assignee_id between r.target and r.target and f.removed_at is null ) t);
     if v_found is not null then
       v_refusals := v_refusals || v_found;
       v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
@@ -2856,10 +2856,10 @@ begin
   if p_changes ? 'booking_customer_id_referring' then
     select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
       into v_found from jsonb_to_recordset(p_changes->'booking_customer_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
-      where r.count <> (select count(*) from bookings t where t.organization_id = p_organization_id and t.customer_id = r.target
-          and t.removed_at is null)
-        or r.latest is distinct from (select max(t.updated_at) from bookings t where t.organization_id = p_organization_id and t.customer_id = r.target
-          and t.removed_at is null);
+      where r.count <> (select count(*) from (select f.updated_at from bookings f where f.organization_id = p_organization_id
+          and f.customer_id between r.target and r.target and f.removed_at is null ) t)
+        or r.latest is distinct from (select max(t.updated_at) from (select f.updated_at from bookings f where f.organization_id = p_organization_id
+          and f.customer_id between r.target and r.target and f.removed_at is null ) t);
     if v_found is not null then
       v_refusals := v_refusals || v_found;
       v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
@@ -2869,10 +2869,10 @@ begin
   if p_changes ? 'booking_assignee_id_referring' then
     select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
       into v_found from jsonb_to_recordset(p_changes->'booking_assignee_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
-      where r.count <> (select count(*) from bookings t where t.organization_id = p_organization_id and t.assignee_id = r.target
-          and t.removed_at is null)
-        or r.latest is distinct from (select max(t.updated_at) from bookings t where t.organization_id = p_organization_id and t.assignee_id = r.target
-          and t.removed_at is null);
+      where r.count <> (select count(*) from (select f.updated_at from bookings f where f.organization_id = p_organization_id
+          and f.assignee_id between r.target and r.target and f.removed_at is null ) t)
+        or r.latest is distinct from (select max(t.updated_at) from (select f.updated_at from bookings f where f.organization_id = p_organization_id
+          and f.assignee_id between r.target and r.target and f.removed_at is null ) t);
     if v_found is not null then
       v_refusals := v_refusals || v_found;
       v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
@@ -2882,10 +2882,10 @@ begin
   if p_changes ? 'booking_conversation_id_referring' then
     select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
       into v_found from jsonb_to_recordset(p_changes->'booking_conversation_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
-      where r.count <> (select count(*) from bookings t where t.organization_id = p_organization_id and t.conversation_id = r.target
-          and t.removed_at is null)
-        or r.latest is distinct from (select max(t.updated_at) from bookings t where t.organization_id = p_organization_id and t.conversation_id = r.target
-          and t.removed_at is null);
+      where r.count <> (select count(*) from (select f.updated_at from bookings f where f.organization_id = p_organization_id
+          and f.conversation_id between r.target and r.target and f.removed_at is null ) t)
+        or r.latest is distinct from (select max(t.updated_at) from (select f.updated_at from bookings f where f.organization_id = p_organization_id
+          and f.conversation_id between r.target and r.target and f.removed_at is null ) t);
     if v_found is not null then
       v_refusals := v_refusals || v_found;
       v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));

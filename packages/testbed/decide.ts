@@ -6,6 +6,7 @@ import { customer } from '../service/src/desk/customer/index.ts'
 import { kinds } from '../service/src/desk/index.ts'
 import { message } from '../service/src/desk/message/index.ts'
 import { ticket } from '../service/src/desk/ticket/index.ts'
+import { waitingStatuses } from '../service/src/desk/ticket/moves.ts'
 import { responseTo } from '../service/src/idempotency/stored-responses.ts'
 import type { Change, ResponseToStore, Unit } from '../service/src/journal/change.ts'
 import type { FoundRow, StoredRow } from '../service/src/journal/rows.ts'
@@ -36,7 +37,7 @@ function decide(kind: Kind, clock: Clock): Decide {
       },
       commitTogether: () => Promise.reject(new Error('one change at a time')),
     }
-    const rows = () => ({ read: async () => row, referring: async () => [], withUnique: async () => [] })
+    const rows = () => ({ read: async () => row, changeable: async () => [], withUnique: async () => [] })
     const answer = await ask(createChanges({ kind, clock, journal, rows, queue: createKeyedQueue() }))
     if (change === undefined) throw new Error(`nothing to commit: ${JSON.stringify(answer)}`)
     return change
@@ -77,10 +78,12 @@ export async function decideMessage(
     commitTogether: () => Promise.reject(new Error('a message commits with what it moves')),
   }
   const target = idOf(read.conversation)
-  const referring: FoundRow[] = read.tickets.map((row) => ({ ...row, id: idOf(row), target }))
+  const changeable = read.tickets
+    .filter(({ body }) => waitingStatuses.includes(JSON.parse(body).status))
+    .map((row): FoundRow => ({ ...row, id: idOf(row), target }))
   const rows = () => ({
     read: async () => read.conversation,
-    referring: async () => referring,
+    changeable: async () => changeable,
     withUnique: async () => [],
   })
   const changes = createChanges({ kind: message, clock, journal, rows, queue: createKeyedQueue() })

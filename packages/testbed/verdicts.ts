@@ -91,7 +91,9 @@ function unitProblems(
       .map(({ outcome }) => recordOf(outcome.body))
       .filter(({ body }) => body.includes(`"conversationId":"${id}"`))
     const existing = new Set(
-      ever.map((record) => record.id).filter((one) => rows.get(one)?.removed === false),
+      ever
+        .map((record) => record.id)
+        .filter((one) => /"status":"(pending|on_hold|resolved)"/.test(rows.get(one)?.body ?? '')),
     )
     // Later than what was read, or gone since.
     const moved = ever.some(({ at }) => at > (latest ?? '')) || existing.size !== count

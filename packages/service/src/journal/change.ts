@@ -78,7 +78,7 @@ export interface RowExpectation {
   readonly expected: string
 }
 
-/** The existing rows that refer to another row: none was added, removed or changed since they were read. */
+/** The rows that refer to another row, or those of them that may change with it: the same as when they were read. */
 export interface ReferringExpectation {
   readonly table: StreamTable
   readonly column: string

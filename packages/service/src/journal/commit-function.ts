@@ -31,7 +31,7 @@ import {
 } from './body.ts'
 import { clockAheadCode, sectionOf } from './commit-protocol.ts'
 import { refuseNotServed } from './not-served.ts'
-import { rowByKey, storeResponses, unexpired } from './sql-fragments.ts'
+import { changeableRows, rowByKey, storeResponses, unexpired } from './sql-fragments.ts'
 import type { StreamReference, StreamTable } from './stream-table.ts'
 
 /** Pure: the same tables give the same text and name. `deliverEvents`: `delivery/new-deliveries.ts`. */
@@ -371,7 +371,7 @@ function checks(table: StreamTable, tables: readonly StreamTable[]): string {
     uniqueCheck(table),
     referencesCheck(table, tables),
     periodsCheck(table),
-    ...table.references.map(({ column }) => referringCheck(table, column.name)),
+    ...table.references.map((reference) => referringCheck(table, reference)),
   ].join('')
 }
 
@@ -472,10 +472,12 @@ function expectedCheck(table: StreamTable): string {
 }
 
 /** Refuses units decided on the rows which refer to another, when their number or latest stamp has changed. */
-function referringCheck(table: StreamTable, column: string): string {
+function referringCheck(table: StreamTable, reference: StreamReference): string {
+  const column = reference.column.name
   const section = sectionOf.referring(table.kind, column)
-  const rows = `from ${table.name} t where t.organization_id = p_organization_id and t.${column} = r.target
-          and t.removed_at is null`
+  const which = reference.changeable === undefined ? '' : changeableRows(reference)
+  const rows = `from (select f.updated_at from ${table.name} f where f.organization_id = p_organization_id
+          and f.${column} between r.target and r.target and f.removed_at is null ${which}) t`
   return check(
     section,
     `

@@ -3,8 +3,8 @@ import type { Database } from '../db/fair-pool.ts'
 import { arrayParameter, hiddenArray, queryText } from '../db/text-query.ts'
 import { coalesce } from '../kernel/coalesce.ts'
 import { timestampText } from './body.ts'
-import { rowByKey } from './sql-fragments.ts'
-import type { StreamTable } from './stream-table.ts'
+import { changeableRows, rowByKey } from './sql-fragments.ts'
+import type { StreamReference, StreamTable } from './stream-table.ts'
 
 export interface StoredRow {
   /** The representation that GET sends. */
@@ -20,8 +20,12 @@ export class NewerVersion extends Error {}
 export interface RowReader {
   /** Null: there is none, it was removed, or it is another organization's. */
   read(organizationId: string, id: string): Promise<StoredRow | null>
-  /** Existing rows whose reference `column` is one of `ids`; oldest first. */
-  referring(organizationId: string, column: string, ids: readonly string[]): Promise<readonly FoundRow[]>
+  /** The rows that changes of `ids` may change, the newest hundred of each; oldest first. */
+  changeable(
+    organizationId: string,
+    reference: StreamReference,
+    ids: readonly string[],
+  ): Promise<readonly FoundRow[]>
   /** Existing rows whose unique text `column` is one of `values`; oldest first. */
   withUnique(organizationId: string, column: string, values: readonly string[]): Promise<readonly FoundRow[]>
 }
@@ -66,6 +70,7 @@ export function createRowReader(
   async function findBy(
     column: string,
     type: 'uuid' | 'text',
+    which: string,
     organizationId: string,
     values: readonly string[],
   ): Promise<readonly FoundRow[]> {
@@ -76,7 +81,7 @@ export function createRowReader(
                from unnest(${hiddenArray('$2', type)}) as k(target)
                cross join lateral (select f.id, f.body, f.updated_at, f.body_version, f.${column}, f.created_at from ${table.name} f
                  where f.organization_id = $1 and f.${column} between k.target and k.target and f.removed_at is null
-                 order by f.${column} offset 0) t
+                 ${which}) t
                order by t.created_at, t.id`,
     }
     const rows = await queryText(database.of(organizationId), found, [organizationId, arrayParameter(values)])
@@ -91,8 +96,10 @@ export function createRowReader(
 
   return {
     read: (organizationId, id) => read({ organizationId, id }),
-    referring: (organizationId, column, ids) => findBy(column, 'uuid', organizationId, ids),
-    withUnique: (organizationId, column, values) => findBy(column, 'text', organizationId, values),
+    changeable: (organizationId, reference, ids) =>
+      findBy(reference.column.name, 'uuid', changeableRows(reference), organizationId, ids),
+    withUnique: (organizationId, column, values) =>
+      findBy(column, 'text', `order by f.${column} offset 0`, organizationId, values),
   }
 }
 

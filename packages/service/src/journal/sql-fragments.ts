@@ -4,6 +4,7 @@
  * request can be repeated, p_response.
  */
 import { refuseNotServed } from './not-served.ts'
+import type { StreamReference } from './stream-table.ts'
 
 /**
  * Takes the clock row. It fails with `lock_not_available` after the caller's limit or 250 ms, as a connection should
@@ -45,6 +46,16 @@ export function rowByKey(
   const selected = columns.map((column) => `f.${column}`).join(', ')
   return `select ${selected} from ${table} f where f.organization_id = ${organizationId} and f.id between ${id} and ${id}
               order by f.id limit 1`
+}
+
+/**
+ * SQL after the condition of a row `f` that refers to another: the newest hundred that a change of that one may change.
+ * Only one index has the order, for the reason above.
+ */
+export function changeableRows({ field, column, changeable }: StreamReference): string {
+  if (changeable === undefined) throw new Error(`nothing changes objects by ${field}`)
+  const values = changeable.values.map((value) => `'${value}'`).join(', ')
+  return `and f.${changeable.column} in (${values}) order by f.${column.name}, f.created_at desc, f.id desc limit 100`
 }
 
 /** A stored response that has not expired (specification 13.1). */

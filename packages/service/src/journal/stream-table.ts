@@ -16,6 +16,7 @@ export interface StreamReference {
   /** A JSON pointer into the field's value, where the reference is nested. */
   readonly within?: string
   readonly inPlace?: boolean
+  readonly changeable?: { readonly column: string; readonly values: readonly string[] }
 }
 
 export interface StreamTable {

@@ -137,7 +137,7 @@ export const errorCatalogue = {
     title: 'The body is too large',
     means:
       'The body has more bytes than this address accepts, or an item of a batch is too large, or the objects that the batch would change are. It was not read to its end.',
-    help: 'A body has at most 1 MiB, that of a batch 16 MiB, and each of its items 1 MiB. An upsert changes objects of 16 MiB together: send the others in another call.',
+    help: 'A body has at most 1 MiB, that of a batch 16 MiB, and each of its items 1 MiB. A batch changes objects of 16 MiB together: send the others in another call.',
     example: 'The body has more than 1 MiB. Send less at once.',
   },
   unsupported_media_type: {

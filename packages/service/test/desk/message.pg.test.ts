@@ -1,11 +1,18 @@
 /** Messages field by field: they are created, and never change. */
 import { beforeAll, describe, expect, test } from 'vitest'
 import { testClock } from '../../../testbed/clock.ts'
+import { rowOf } from '../../../testbed/decide.ts'
 import { makeConversation, makeMessage, makeTeammate, makeTicket } from '../../../testbed/desk.ts'
 import { absent, type FieldCase, refused, tryCreation } from '../../../testbed/field-cases.ts'
 import type { Api } from '../../../testbed/service.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
 import { storedEvents } from '../../../testbed/stored.ts'
+import { unshared } from '../../src/db/fair-pool.ts'
+import { message } from '../../src/desk/message/index.ts'
+import { ticket } from '../../src/desk/ticket/index.ts'
+import { createRowReader } from '../../src/journal/rows.ts'
+import { parseNew } from '../../src/kinds/model/changes.ts'
+import { planInserts } from '../../src/kinds/model/units.ts'
 
 const clock = testClock()
 const shared = sharedService({ clock })
@@ -161,6 +168,47 @@ test.each([
   expect(json).toMatchObject({ status: after, resolvedAt: after === 'closed' ? ticket.resolvedAt : null })
   expect(json.updatedAt === ticket.updatedAt).toBe(status === after)
   expect((await api.get(`/v1/tickets/${stranger.id}`)).json).toEqual(stranger)
+})
+
+const batchOf = async (path: string, items: readonly object[]) =>
+  (await api.post(`${path}/batch`, { items })).json
+
+test('an inbound message opens the hundred tickets that were created last, and reads no others', async () => {
+  const { id: conversationId, customerId } = await makeConversation(api)
+  const tickets = (status: string, many: number) =>
+    Array(many).fill({ subject: 'Help', customerId, conversationId, status })
+  const { data } = await batchOf('/v1/tickets', [...tickets('closed', 3), ...tickets('pending', 102)])
+  // All at the same time, so that their ids order them.
+  const pending = data
+    .slice(3)
+    .map(({ id }: { id: string }) => id)
+    .sort()
+  const rows = createRowReader(unshared(shared().database.pool), ticket.table)
+  const reference = ticket.table.references.find(({ field }) => field === 'conversationId')!
+  const changeable = async () =>
+    (await rows.changeable(api.organizationId, reference, [conversationId])).map(({ id }) => id)
+  expect(await changeable()).toEqual(pending.slice(2))
+  await makeMessage(api, { conversationId })
+  expect(await changeable()).toEqual(pending.slice(0, 2))
+  await makeMessage(api, { conversationId })
+  const { json } = await api.get(`/v1/tickets?conversationId=${conversationId}&status=open`)
+  expect(json.pagination.total).toBe(102)
+})
+
+test('a batch refuses messages once what they move has more than 16 MiB', async () => {
+  const { json } = await api.get(`/v1/conversations/${conversation.id}`)
+  const read = async (_: string, id: string) =>
+    rowOf(JSON.stringify({ ...json, id, summary: 's'.repeat(2 ** 21) }))
+  const rows = () => ({ read, changeable: async () => [], withUnique: async () => [] })
+  const ids = Array.from({ length: 12 }, (_, n) => unknown.slice(0, -2) + String(10 + n))
+  const drafts = [...ids, ids[0]].map((conversationId) => {
+    const state = parseNew(message, { ...inbound, conversationId }, clock)
+    if (!state.ok) throw new Error(state.error.detail)
+    return { state: state.value, createdAt: null }
+  })
+  const { changes } = await planInserts({ kind: message, rows, clock }, api.organizationId, drafts, null)
+  const refused = changes.map((change) => (change.ok ? null : change.error.code))
+  expect(refused).toEqual([...Array(10).fill(null), 'body_too_large', 'body_too_large', null])
 })
 
 test('there is no PATCH', async () => {

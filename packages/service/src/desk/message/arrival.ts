@@ -90,6 +90,6 @@ function movedConversations(
 async function reopenedTickets(desk: DeskReader, messages: readonly Message[]): Promise<Moved[]> {
   const answered = messages.filter(({ direction }) => direction === 'inbound')
   const ids = answered.map(({ conversationId }) => conversationId)
-  const tickets = await desk.referring<ReopenableTicket>(ticket, 'conversationId', ids)
+  const tickets = await desk.changeable<ReopenableTicket>(ticket, 'conversationId', ids)
   return tickets.map(({ id, state }) => ({ kind: ticket, id, after: { ...reopenedByMessage(state) } }))
 }

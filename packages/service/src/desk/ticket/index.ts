@@ -1,7 +1,7 @@
 import { choice, reference, sequence, text, timestamp } from '../../kernel/fields/fields.ts'
 import { commonFields } from '../../kinds/model/common-fields.ts'
 import { defineKind } from '../../kinds/model/define-kind.ts'
-import { createTicket, ticketEvents, ticketStatuses, updateTicket } from './moves.ts'
+import { createTicket, ticketEvents, ticketStatuses, updateTicket, waitingStatuses } from './moves.ts'
 
 const isOpen = (t: string) => `${t}.status in ('new', 'open', 'pending', 'on_hold')`
 /** Stored times sort as text. */
@@ -24,7 +24,7 @@ export const ticket = defineKind({
       },
     ),
     conversationId: reference(
-      { kind: 'conversation', onRemove: 'clear' },
+      { kind: 'conversation', onRemove: 'clear', changeable: { column: 'status', values: waitingStatuses } },
       { column: 'conversation_id', filter: true, description: 'The conversation it came from.' },
     ),
     number: sequence({ column: 'number', filter: true, description: 'Counts up within the organization.' }),

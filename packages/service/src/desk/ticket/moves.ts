@@ -87,10 +87,11 @@ export function updateTicket<S extends Moving>(
 
 export type ReopenableTicket = Pick<Moving, 'status' | 'resolvedAt'>
 
-/** An inbound message on its conversation reopens a ticket that is pending, on hold or resolved. */
+/** An inbound message on its conversation opens a ticket with one of these. */
+export const waitingStatuses: readonly TicketStatus[] = ['pending', 'on_hold', 'resolved']
+
 export function reopenedByMessage<S extends ReopenableTicket>(before: S): S {
-  const rested = ['pending', 'on_hold', 'resolved'].includes(before.status)
-  return rested ? { ...before, status: 'open', resolvedAt: null } : before
+  return waitingStatuses.includes(before.status) ? { ...before, status: 'open', resolvedAt: null } : before
 }
 
 /** Creation emits one event alone; every change emits ticket.updated, and one for each special change. */

@@ -19,6 +19,8 @@ export interface Reference {
   readonly within?: string
   /** Where released bodies have it before other fields: it stays there. */
   readonly inPlace?: boolean
+  /** Which of these objects a change of the object referred to may change: those whose column has one of the values. */
+  readonly changeable?: { readonly column: string; readonly values: readonly string[] }
 }
 
 /** A column next to the body, because a constraint, a filter or the commit function needs it. */

@@ -72,11 +72,6 @@ class ErrorShare {
   }
 }
 
-export function tooMuchToChange(mebibytes: number): Problem {
-  const detail = `The objects that the items of this call change have more than ${mebibytes} MiB together. Send this item in another call.`
-  return problem('body_too_large', detail)
-}
-
 /** The response: an outcome for each item, in their order, and the number of each outcome. */
 export function batchAnswer(outcomes: readonly ItemOutcome[]): string {
   const counts = { created: 0, updated: 0, unchanged: 0, refused: 0 }

@@ -8,16 +8,13 @@ import type { Problem } from '../../kernel/errors.ts'
 import { done, fail, type Outcome, refused, retryOnConflict } from '../../kernel/outcome.ts'
 import { bookingConflict, type ChangeServices, refusalProblem, tooBusy } from '../model/changes.ts'
 import type { NamedReference } from '../model/imports.ts'
+import { changedCharacters, tooMuchToChange } from '../model/units.ts'
 import { type BatchRequest, hasExternalId, type SentItem } from './batch-body.ts'
-import { batchAnswer, externalIdOf, type Planned, planBatch, tooMuchToChange } from './batch-item.ts'
+import { batchAnswer, externalIdOf, type Planned, planBatch } from './batch-item.ts'
 import { withNamedReferences } from './named-references.ts'
 
 /** Objects that an upsert reads at once: some megabytes, of the largest objects. */
 const readAtOnce = 50
-
-const mebibyte = 1024 * 1024
-/** Of the stored bodies of all objects that one upsert changes. */
-const changedCharacters = 16 * mebibyte
 
 export type WriteBatch = ReturnType<typeof createBatch>
 
@@ -74,7 +71,7 @@ export function createBatch(services: ChangeServices & { readonly references: re
     return result ?? refused(tooBusy)
   }
 
-  /** Read some at a time. Beyond `changedCharacters`, items are refused: few bytes can name objects of 256 KiB. */
+  /** Read some at a time. Beyond `changedCharacters`, items are refused. */
   async function findExisting(
     organizationId: string,
     items: readonly SentItem[],
@@ -93,8 +90,7 @@ export function createBatch(services: ChangeServices & { readonly references: re
     for (let from = 0; from < ids.length; from += readAtOnce) {
       const some = ids.slice(from, from + readAtOnce)
       if (characters > changedCharacters) {
-        for (const index of some.flatMap((id) => wanted.get(id) ?? []))
-          refusals.set(index, tooMuchToChange(changedCharacters / mebibyte))
+        for (const index of some.flatMap((id) => wanted.get(id) ?? [])) refusals.set(index, tooMuchToChange)
         continue
       }
       for (const row of await rows(kind).withUnique(organizationId, column, some)) {

@@ -118,8 +118,8 @@ export interface Read<S = State> {
 export interface DeskReader {
   /** Objects that do not exist are missing. */
   byId<S = State>(kind: Kind, ids: readonly string[]): Promise<ReadonlyMap<string, Read<S>>>
-  /** The objects that refer to one of `ids` through a field of theirs, oldest first. */
-  referring<S = State>(kind: Kind, field: string, ids: readonly string[]): Promise<readonly Read<S>[]>
+  /** The objects that changes of `ids` may change, as a reference of theirs declares: the newest hundred for each id. */
+  changeable<S = State>(kind: Kind, field: string, ids: readonly string[]): Promise<readonly Read<S>[]>
 }
 
 export interface Moved {

@@ -8,14 +8,25 @@ import type {
   Unit,
 } from '../../journal/change.ts'
 import type { RowReader, StoredRow } from '../../journal/rows.ts'
-import type { Problem } from '../../kernel/errors.ts'
-import { ok, type Result } from '../../kernel/outcome.ts'
+import { type Problem, problem } from '../../kernel/errors.ts'
+import { fail, ok, type Result } from '../../kernel/outcome.ts'
 import type { Clock } from '../../kernel/timestamps.ts'
 import { mapYielding } from '../../kernel/yielding.ts'
-import type { DeskReader, Kind, Moved, Read } from './kind.ts'
+import type { DeskReader, Effects, Kind, Moved, Read, State } from './kind.ts'
 import { insertChange, type NewObject, parseRepresentation, updateChange } from './representation.ts'
 
 export type Rows = (kind: Kind) => RowReader
+
+/** Objects that move, planned at once. */
+const movedAtOnce = 10
+const mebibyte = 1024 * 1024
+/** Of the stored bodies of all objects that one call changes: few bytes can name objects of 256 KiB. */
+export const changedCharacters = 16 * mebibyte
+
+export const tooMuchToChange = problem(
+  'body_too_large',
+  `The objects that the items of this call change have more than ${changedCharacters / mebibyte} MiB together. Send this item in another call.`,
+)
 
 interface PlannedInserts {
   /** In the order of the drafts: the change that creates each, or its refusal. */
@@ -31,19 +42,42 @@ export async function planInserts(
   idempotency: ResponseToStore | null,
 ): Promise<PlannedInserts> {
   const desk = recordingReader(rows, organizationId)
-  const isImport = drafts.some(({ createdAt }) => createdAt !== null)
-  const states = drafts.map(({ state }) => state)
-  const plan = kind.effects === null ? null : await kind.effects.plan(states, desk, isImport)
-  const completed = plan?.drafts ?? states.map(ok)
+  const { completed, moved } = await planEffects(kind.effects, drafts, desk)
   let record = idempotency
-  const changes = await mapYielding(completed, (state, n) => {
+  const changes = await mapYielding(drafts, (draft) => {
+    const state = completed.get(draft) ?? ok(draft.state)
     if (!state.ok) return state
-    const createdAt = drafts[n]?.createdAt ?? null
-    const change = insertChange(kind, organizationId, { state: state.value, createdAt }, clock, record)
+    const object = { state: state.value, createdAt: draft.createdAt }
+    const change = insertChange(kind, organizationId, object, clock, record)
     record = null
     return ok(change)
   })
-  return { changes, rest: await desk.unit(plan?.moved ?? [], clock) }
+  return { changes, rest: await desk.unit(moved, clock) }
+}
+
+/** Plans a few moved objects at a time. Once they have too many characters, the drafts that move others are refused. */
+async function planEffects(
+  effects: Effects<State> | null,
+  drafts: readonly NewObject[],
+  desk: RecordingReader,
+) {
+  const completed = new Map<NewObject, Result<State, Problem>>()
+  const moved: Moved[] = []
+  if (effects === null) return { completed, moved }
+  const isImport = drafts.some(({ createdAt }) => createdAt !== null)
+  const groups = [...Map.groupBy(drafts, ({ state }) => effects.queuedBehind(state)).values()]
+  for (let from = 0; from < groups.length; from += movedAtOnce) {
+    const some = groups.slice(from, from + movedAtOnce).flat()
+    if (desk.characters() > changedCharacters) {
+      for (const draft of some) completed.set(draft, fail(tooMuchToChange))
+      continue
+    }
+    const states = some.map(({ state }) => state)
+    const plan = await effects.plan(states, desk, isImport)
+    for (const [n, state] of plan.drafts.entries()) completed.set(some[n] as NewObject, state)
+    moved.push(...plan.moved)
+  }
+  return { completed, moved }
 }
 
 /** What else commits with the removal of an object. */
@@ -59,6 +93,8 @@ export async function planRemoval(
 }
 
 interface RecordingReader extends DeskReader {
+  /** Of all bodies that were read. */
+  characters(): number
   /** The changes of moved objects, and an expectation for everything else that was read. */
   unit(moved: readonly Moved[], clock: Clock): Promise<Required<Omit<Unit, 'span' | keyof RequestContext>>>
 }
@@ -66,10 +102,12 @@ interface RecordingReader extends DeskReader {
 function recordingReader(rows: Rows, organizationId: string): RecordingReader {
   const read = new Map<string, { readonly kind: Kind; readonly row: StoredRow }>()
   const referring: ReferringExpectation[] = []
+  let characters = 0
 
   function remember<S>(kind: Kind, row: StoredRow): Read<S> {
     const { id, state } = parseRepresentation(kind, row)
     read.set(id, { kind, row })
+    characters += row.body.length
     return { id, state: state as S }
   }
 
@@ -79,19 +117,19 @@ function recordingReader(rows: Rows, organizationId: string): RecordingReader {
       const objects = found.filter((row) => row !== null).map((row) => remember<S>(kind, row))
       return new Map(objects.map((object) => [object.id, object]))
     },
-    async referring<S>(kind: Kind, field: string, ids: readonly string[]) {
+    characters: () => characters,
+    async changeable<S>(kind: Kind, field: string, ids: readonly string[]) {
       const reference = kind.table.references.find((one) => one.field === field)
       if (reference === undefined) throw new Error(`${kind.name}.${field} is not a reference`)
       const column = reference.column.name
       const distinct = [...new Set(ids)]
-      const found = await rows(kind).referring(organizationId, column, distinct)
+      const found = await rows(kind).changeable(organizationId, reference, distinct)
       const stampsOf = Map.groupBy(found, (row) => row.target)
       for (const id of distinct) {
         const stamps = (stampsOf.get(id) ?? []).map((row) => row.updatedAt)
         const latest = stamps.toSorted().at(-1) ?? null
         referring.push({ table: kind.table, column, id, count: stamps.length, latest })
       }
-      // A conversation can have many tickets, each with its text.
       return mapYielding(found, (row) => remember<S>(kind, row))
     },
     async unit(moved, clock) {
