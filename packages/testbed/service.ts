@@ -52,6 +52,7 @@ export interface TestService extends AsyncDisposable {
 
 /** Options that are passed to the application unchanged. */
 const edgeOptions = [
+  'admin',
   'notifyWorker',
   'storage',
   'degraded',

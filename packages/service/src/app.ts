@@ -141,7 +141,11 @@ export function createApp(options: AppOptions) {
   if (role === 'api') registerOwnRoutes(server, options, shards, metrics)
   const authenticator = authenticatorOf(server, options, shards, router, unauthenticated)
   registerSharded(server, shards, { authenticator }, router === null ? null : shardRouterOf(router))
-  if (options.admin) registerRoutes(server, adminRoutes, options.admin, null)
+  const { admin } = options
+  if (admin) {
+    registerRoutes(server, adminRoutes, admin, null)
+    server.addHook('onClose', admin.close)
+  }
   if (options.mcp)
     registerMcp(server, shards, authenticator, {
       kinds,

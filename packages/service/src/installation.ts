@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify'
+import type { Pool } from 'pg'
 import { hashToken } from './auth/token.ts'
 import { createDirectory } from './databases/directory.ts'
 import type { Everywhere, Member } from './databases/moves/everywhere.ts'
@@ -78,7 +79,17 @@ export async function openInstallation(config: DatabaseSettings, log: FastifyBas
 
 function memberOf(database: OpenDatabase): Member {
   const { name, pool, sessions } = database
-  return { name, pool, prepare: () => migrate(sessions, schemaOf()) }
+  return { name, pool, prepare: () => migrateOnce(sessions) }
+}
+
+const migrated = new WeakSet<Pool>()
+
+/** A process checks a database once. Returns the applied migrations. */
+async function migrateOnce(sessions: Pool): Promise<readonly string[]> {
+  if (migrated.has(sessions)) return []
+  const applied = await migrate(sessions, schemaOf())
+  migrated.add(sessions)
+  return applied
 }
 
 function namedPool({ name, pool }: OpenDatabase): NamedPool {
@@ -102,7 +113,7 @@ async function openAll(
 /** Returns the applied migrations. @throws InstallationError, or as `migrate` does. */
 export async function migrateDatabase({ name, sessions }: OpenDatabase): Promise<readonly string[]> {
   try {
-    return await migrate(sessions, schemaOf())
+    return await migrateOnce(sessions)
   } catch (error) {
     const line = name === null ? null : explainFailureOf(name, error)
     throw line === null ? error : new InstallationError(line, { cause: error })

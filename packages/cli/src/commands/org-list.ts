@@ -19,7 +19,7 @@ Example:
     const asked = readCommand(args, ['database'])
     await withInstallation(asked, async ({ everywhere, databases, named }) => {
       const only = asked.database === null ? null : named(asked.database).name
-      const listed = await listEverywhere(everywhere, only)
+      const listed = await listEverywhere(everywhere, { only })
       print(listed, asked.json, databases[0].name !== null)
     })
   },

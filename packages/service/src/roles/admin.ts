@@ -1,6 +1,6 @@
 /**
- * The operator's API (specification 3.8): organizations by HTTP, with the functions of the command line. Each call opens
- * the databases as a command does, so it needs nothing of the process that answers it.
+ * The operator's API (specification 3.8): organizations by HTTP, with the functions of the command line. The first call
+ * opens the databases as a command does, and later ones use them too.
  */
 import { timingSafeEqual } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
@@ -40,6 +40,7 @@ export interface Admin {
   /** The operator's key. */
   readonly key: string
   readonly open: () => Promise<Installation>
+  readonly close: () => Promise<void>
 }
 
 /** Null: no key is set, and nothing answers below `/admin/v1`. */
@@ -48,7 +49,16 @@ export function adminOf(
   log: FastifyBaseLogger,
 ): Admin | null {
   const { adminKey } = config
-  return adminKey === null ? null : { key: adminKey, open: () => openInstallation(config, log) }
+  if (adminKey === null) return null
+  let opened: Promise<Installation> | null = null
+  const open = () => {
+    opened ??= openInstallation(config, log).catch((error) => {
+      opened = null
+      throw error
+    })
+    return opened
+  }
+  return { key: adminKey, open, close: async () => (await opened?.catch(() => null))?.close() }
 }
 
 const organizationFields = {
@@ -68,7 +78,8 @@ const organizations = '/admin/v1/organizations'
 
 export const adminRoutes: readonly Route<Admin>[] = [
   operation('listOrganizations', 'get', organizations, {
-    work: async ({ everywhere }) => done({ data: await listEverywhere(everywhere) }),
+    work: async ({ everywhere }, _id, _input, signal) =>
+      done({ data: await listEverywhere(everywhere, { signal }) }),
   }),
   operation('createOrganization', 'post', organizations, {
     creates: true,
@@ -131,8 +142,7 @@ export const adminRoutes: readonly Route<Admin>[] = [
 ]
 
 /**
- * Checks the operator's key, opens the databases for the call, and closes them. A value of null is answered 404, and an
- * expected failure is a refusal. Not in openapi.json, which is of what keys of organizations call.
+ * Checks the operator's key. A value of null is answered 404, and an expected failure is a refusal. Not in openapi.json, which is of what keys of organizations call.
  */
 function operation<F extends Fields>(
   id: string,
@@ -151,6 +161,8 @@ function operation<F extends Fields>(
       installation: Installation,
       organizationId: string,
       input: StateOf<F>,
+      /** Aborts when the client disconnects. A change that has begun goes on. */
+      signal: AbortSignal,
     ) => Promise<Outcome<unknown>>
   },
 ): Route<Admin> {
@@ -167,23 +179,22 @@ function operation<F extends Fields>(
     async handle({ key, open }, { request, params, body }) {
       const sent = bearerToken(request.headers.authorization)
       if (sent === null || !isSame(sent, key)) return refused(notTheOperator)
-      let installation: Installation | null = null
+      const { disconnected } = request
       try {
-        installation = await open()
+        const installation = await open()
+        disconnected.throwIfAborted()
         const { id: named = nilUuid }: { readonly id?: string } = params
         const organizationId = parseId(named)
         if (organizationId === null) return refused(noOrganization(named))
         const input = fields === undefined ? ok({}) : parseCreation({ name: 'request', fields }, body ?? {})
         if (!input.ok) return refused(input.error)
-        const outcome = await work(installation, organizationId, input.value as StateOf<F>)
+        const outcome = await work(installation, organizationId, input.value as StateOf<F>, disconnected)
         if (outcome.outcome === 'done' && outcome.value === null) return refused(noOrganization(named))
         return outcome
       } catch (error) {
         const refusal = refusalOf(error)
         if (refusal === null) throw error
         return refused(refusal)
-      } finally {
-        await installation?.close()
       }
     },
   })
@@ -204,8 +215,11 @@ function refusalOf(error: unknown): Problem | null {
   return null
 }
 
-async function listed({ everywhere }: Installation, id: string): Promise<ListedOrganization | undefined> {
-  return (await listEverywhere(everywhere)).find(({ organizationId }) => organizationId === id)
+async function listed(
+  { everywhere }: Installation,
+  organizationId: string,
+): Promise<ListedOrganization | undefined> {
+  return (await listEverywhere(everywhere, { organizationId }))[0]
 }
 
 function noOrganization(id: string): Problem {

@@ -1,9 +1,12 @@
 /** The operator's API: organizations by HTTP, with the rules of the command line. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import pino from 'pino'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type TestDatabase, testDatabase } from '../../../testbed/database.ts'
 import { blockWith, startSource } from '../../../testbed/document-programs.ts'
 import { testService } from '../../../testbed/service.ts'
 import { createServices, type ServiceProcess, socketUrl } from '../../../testbed/services.ts'
+import { listEverywhere } from '../../src/databases/moves/everywhere.ts'
+import { adminOf } from '../../src/roles/admin.ts'
 
 const adminKey = 'operator-of-this-installation-0123456789'
 const settings = { DESKWIRE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') }
@@ -112,6 +115,25 @@ test('it is off without its setting, and takes no other key', async () => {
     }
   }
   expect((await callerOf(service, adminKey)('GET', '/v1/customers'))[0]).toBe(401)
+})
+
+test('its databases are opened and migrated once, and one organization is one look-up until the client has gone', async () => {
+  const config = { databaseUrl: socketUrl(database.connection), databaseDirectUrl: null, databases: null }
+  const admin = adminOf({ ...config, dataDir: '', adminKey }, pino({ level: 'silent' }))!
+  const installation = await admin.open()
+  expect(await admin.open()).toBe(installation)
+  const [{ pool }] = installation.databases
+  for (let n = 0; n < 3; n++)
+    await callerOf(service, adminKey)('POST', organizations, { name: `Tenant ${n}` })
+  const query = vi.spyOn(pool, 'query')
+  const all = await listEverywhere(installation.everywhere)
+  const { organizationId } = all[1]!
+  query.mockClear()
+  expect(await listEverywhere(installation.everywhere, { organizationId })).toEqual([all[1]])
+  expect(query.mock.calls).toEqual([[expect.stringContaining('o.organization_id = $1'), [organizationId]]])
+  const signal = AbortSignal.abort()
+  await expect(listEverywhere(installation.everywhere, { signal })).rejects.toThrow('aborted')
+  await admin.close()
 })
 
 test('with several databases it makes organizations in either, and moves them', async () => {

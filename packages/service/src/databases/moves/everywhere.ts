@@ -35,17 +35,28 @@ export class UnfinishedError extends Error {}
 
 export type ListedOrganization = OrganizationStatus & { readonly database: string | null }
 
-/** The organizations of these databases, or of the one named `only`, the oldest first. One with nothing but copies is being deleted. */
+interface Listing {
+  /** The name of the only database whose organizations are listed; default: all. */
+  readonly only?: string | null
+  /** The only organization that is listed; default: all. */
+  readonly organizationId?: string | null
+  /** Aborts between two databases. */
+  readonly signal?: AbortSignal
+}
+
+/** The organizations of these databases, the oldest first. One with nothing but copies is being deleted. */
 export async function listEverywhere(
   { databases: all, directory }: Everywhere,
-  only: string | null = null,
+  { only = null, organizationId = null, signal }: Listing = {},
 ): Promise<readonly ListedOrganization[]> {
   const databases = only === null ? all : all.filter(({ name }) => name === only)
   const held: (OrganizationCopy & { database: string | null })[] = []
   for (const database of new Set([all[0], ...databases])) {
+    signal?.throwIfAborted()
     await prepared(database)
     if (!databases.includes(database)) continue
-    for (const one of await listOrganizations(database.pool)) held.push({ ...one, database: database.name })
+    for (const one of await listOrganizations(database.pool, organizationId))
+      held.push({ ...one, database: database.name })
   }
   const served = new Set(held.flatMap((one) => (one.away ? [] : [one.organizationId])))
   const listed = new Map<string, ListedOrganization>()
