@@ -6,6 +6,7 @@ import { type TestDatabase, testDatabase } from '../../../testbed/database.ts'
 import { makeCustomer, makeMessage, makeTicket } from '../../../testbed/desk.ts'
 import { type Api, testService } from '../../../testbed/service.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
+import { apiDocument } from '../../src/api-document.ts'
 import { createPool, endPool } from '../../src/db/pool.ts'
 import { queryTextWithin } from '../../src/db/text-query.ts'
 import { kinds } from '../../src/desk/index.ts'
@@ -15,11 +16,55 @@ import { browseStatement } from '../../src/kinds/http/browse.ts'
 import { parseListQuery } from '../../src/kinds/http/list-query.ts'
 import { seedRows } from '../plans/seed.ts'
 
+interface Declared {
+  readonly name: string
+  readonly in: string
+}
+
 const shared = sharedService()
 const letters = [...'abcdefghijklmnopqrstuvwxyz']
 
 const search = (api: Api, q: string, more = '') =>
   api.get(`/v1/customers?limit=100&q=${encodeURIComponent(q)}${more}`)
+
+test('a long text in any parameter of any route that reads, and in any field of a kind, is no fault of the service', async () => {
+  const api = await shared().newOrganization()
+  const headers = { authorization: `Bearer ${api.token}` }
+  const texts = ['\u{1F600}'.repeat(3_000), 'é '.repeat(500) + 'x'.repeat(99_000)]
+  const call = async (method: 'GET' | 'POST', url: string, payload?: object) => {
+    // In process, as tools call: no limit of headers bounds an address.
+    const answer = await shared().app.server.inject({ method, url, headers, ...(payload && { payload }) })
+    return answer.statusCode
+  }
+  const failed: string[] = []
+  let tried = 0
+  const paths = Object.entries(
+    (await apiDocument(kinds)).paths as Record<string, { get?: { parameters?: Declared[] } }>,
+  )
+  for (const [path, { get }] of paths) {
+    for (const { name, in: where } of get?.parameters ?? []) {
+      if (where !== 'query') continue
+      for (const text of texts) {
+        const address = path.replaceAll(/\{\w+\}/g, api.organizationId)
+        const status = await call('GET', `${address}?${name}=${encodeURIComponent(text)}`)
+        tried++
+        if (![200, 400, 404].includes(status)) failed.push(`${path} ${name} ${text.slice(0, 2)}: ${status}`)
+      }
+    }
+  }
+  for (const { plural, fields, example } of kinds) {
+    for (const name of Object.keys(fields)) {
+      for (const value of [texts[0], texts, Object.fromEntries(texts.map((text) => [text, text]))]) {
+        const status = await call('POST', `/v1/${plural}`, { ...example, [name]: value })
+        if (![201, 422].includes(status)) failed.push(`${plural}.${name}: ${status}`)
+      }
+    }
+  }
+  expect(failed).toEqual([])
+  expect(tried).toBeGreaterThan(200)
+  const { json } = await api.get(`/v1/customers?tag=${'x'.repeat(51)}`)
+  expect(json.detail).toMatch(/^tag must be a string of 1 to 50 characters; got "x+…?"\.$/)
+})
 
 test('more than 16 words are refused, and the refusal says how many may be', async () => {
   const api = await shared().newOrganization()

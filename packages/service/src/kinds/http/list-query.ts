@@ -16,6 +16,7 @@ import { fail, ok, type Result } from '../../kernel/outcome.ts'
 import { type Clock, formatTimestamp, parseTimestamp } from '../../kernel/timestamps.ts'
 import type { QueryParameter, QueryParameters } from '../../openapi/api-module.ts'
 import { fieldSchema } from '../../openapi/field-schemas.ts'
+import { tag } from '../model/common-fields.ts'
 import type { Kind } from '../model/kind.ts'
 import {
   attributeTerm,
@@ -133,9 +134,11 @@ function ofTime(name: string, { description, holds }: NonNullable<Kind['filters'
 
 const tagFilter: Filter = {
   description: 'Has this tag.',
-  schema: { type: 'string', minLength: 1 },
+  schema: { type: 'string', minLength: 1, maxLength: 50 },
   condition: (text) =>
-    text === '' ? invalid('tag must be a tag, 1 to 50 characters.') : ok({ on: 'term', term: tagTerm(text) }),
+    tag.safeParse(text).success
+      ? ok({ on: 'term', term: tagTerm(text) })
+      : invalid(`tag must be a string of 1 to 50 characters; got ${quoted(text)}.`),
 }
 
 const attributeFilter: Filter = {

@@ -4,9 +4,11 @@ import { listedErrors } from '../../kernel/errors.ts'
 import { defineField, type Field } from '../../kernel/fields/field.ts'
 import { storableText, text } from '../../kernel/fields/fields.ts'
 
+export const tag = storableText(1, 50)
+
 /** A set: repeats are dropped, order is preserved. */
 function tags(): Field<readonly string[]> {
-  const schema = z.array(storableText(1, 50)).max(50)
+  const schema = z.array(tag).max(50)
   return defineField<readonly string[]>(
     schema.transform((words) => [...new Set(words)]),
     'a list of at most 50 strings of 1 to 50 characters',
