@@ -93,7 +93,7 @@ create table teammates_words (
   primary key (organization_id, id)
 );
 create index teammates_words_found on teammates_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
-create index teammates_words_outdated on teammates_words (organization_id, id) where "left"(terms, 2) <> '~2'::text;
+create index teammates_words_outdated on teammates_words (organization_id, id) where "left"(terms, 2) <> '~3'::text;
 
 -- The stream of customers: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
 create table customers (
@@ -128,7 +128,7 @@ create table customers_words (
   primary key (organization_id, id)
 );
 create index customers_words_found on customers_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
-create index customers_words_outdated on customers_words (organization_id, id) where "left"(terms, 2) <> '~2'::text;
+create index customers_words_outdated on customers_words (organization_id, id) where "left"(terms, 2) <> '~3'::text;
 
 -- The stream of conversations: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
 create table conversations (
@@ -174,7 +174,7 @@ create table conversations_words (
   primary key (organization_id, id)
 );
 create index conversations_words_found on conversations_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
-create index conversations_words_outdated on conversations_words (organization_id, id) where "left"(terms, 2) <> '~2'::text;
+create index conversations_words_outdated on conversations_words (organization_id, id) where "left"(terms, 2) <> '~3'::text;
 
 -- The stream of messages: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
 create table messages (
@@ -215,7 +215,7 @@ create table messages_words (
   primary key (organization_id, id)
 );
 create index messages_words_found on messages_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
-create index messages_words_outdated on messages_words (organization_id, id) where "left"(terms, 2) <> '~2'::text;
+create index messages_words_outdated on messages_words (organization_id, id) where "left"(terms, 2) <> '~3'::text;
 
 -- The stream of notes: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
 create table notes (
@@ -250,7 +250,7 @@ create table notes_words (
   primary key (organization_id, id)
 );
 create index notes_words_found on notes_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
-create index notes_words_outdated on notes_words (organization_id, id) where "left"(terms, 2) <> '~2'::text;
+create index notes_words_outdated on notes_words (organization_id, id) where "left"(terms, 2) <> '~3'::text;
 
 -- The stream of tickets: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
 create table tickets (
@@ -296,7 +296,7 @@ create table tickets_words (
   primary key (organization_id, id)
 );
 create index tickets_words_found on tickets_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
-create index tickets_words_outdated on tickets_words (organization_id, id) where "left"(terms, 2) <> '~2'::text;
+create index tickets_words_outdated on tickets_words (organization_id, id) where "left"(terms, 2) <> '~3'::text;
 
 -- The stream of bookings: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
 create table bookings (
@@ -338,7 +338,7 @@ create table bookings_words (
   primary key (organization_id, id)
 );
 create index bookings_words_found on bookings_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
-create index bookings_words_outdated on bookings_words (organization_id, id) where "left"(terms, 2) <> '~2'::text;
+create index bookings_words_outdated on bookings_words (organization_id, id) where "left"(terms, 2) <> '~3'::text;
 
 -- Open conversations by how long their customers wait. Triggers on conversations and messages keep it.
 create table inbox (

@@ -160,7 +160,7 @@ export interface CustomerFilters {
   externalId?: string | undefined
   /** Has this tag. */
   tag?: string | undefined
-  /** Has this custom attribute: its name, a colon and its value, as in `plan:gold`. */
+  /** Has this custom attribute: its name, a colon and its value, as in `plan:gold`. In the name, `\:` is a colon and `\\` a backslash. A value that is a JSON string, number or boolean is that one, as in `n:3` and `n:"3"`; any other is text. */
   customAttribute?: string | undefined
   /** Created later than this, exclusive. */
   createdAfter?: string | undefined
@@ -274,7 +274,7 @@ export interface ConversationFilters {
   externalId?: string | undefined
   /** Has this tag. */
   tag?: string | undefined
-  /** Has this custom attribute: its name, a colon and its value, as in `plan:gold`. */
+  /** Has this custom attribute: its name, a colon and its value, as in `plan:gold`. In the name, `\:` is a colon and `\\` a backslash. A value that is a JSON string, number or boolean is that one, as in `n:3` and `n:"3"`; any other is text. */
   customAttribute?: string | undefined
   /** Created later than this, exclusive. */
   createdAfter?: string | undefined
@@ -529,7 +529,7 @@ export interface TicketFilters {
   externalId?: string | undefined
   /** Has this tag. */
   tag?: string | undefined
-  /** Has this custom attribute: its name, a colon and its value, as in `plan:gold`. */
+  /** Has this custom attribute: its name, a colon and its value, as in `plan:gold`. In the name, `\:` is a colon and `\\` a backslash. A value that is a JSON string, number or boolean is that one, as in `n:3` and `n:"3"`; any other is text. */
   customAttribute?: string | undefined
   /** Created later than this, exclusive. */
   createdAfter?: string | undefined
@@ -651,7 +651,7 @@ export interface BookingFilters {
   externalId?: string | undefined
   /** Has this tag. */
   tag?: string | undefined
-  /** Has this custom attribute: its name, a colon and its value, as in `plan:gold`. */
+  /** Has this custom attribute: its name, a colon and its value, as in `plan:gold`. In the name, `\:` is a colon and `\\` a backslash. A value that is a JSON string, number or boolean is that one, as in `n:3` and `n:"3"`; any other is text. */
   customAttribute?: string | undefined
   /** Created later than this, exclusive. */
   createdAfter?: string | undefined

@@ -11,6 +11,30 @@ export const readJson = <T = unknown>(text: string): T => {
   return hasEscapedName(text) ? (readValid(text) as T) : value
 }
 
+/** What is wrong with a number that JSON writes and a double does not hold; null: it is kept with every digit. */
+export const numberFault = (written: string): string | null => {
+  const value = Number(written)
+  if (spellingOf(String(value)) === spellingOf(written)) return null
+  const shown = written.length <= longestShown ? written : `${written.slice(0, longestShown)}…`
+  return `must be a number that a double (IEEE 754) holds, or a string where one is accepted: ${shown} would become ${value}`
+}
+
+const longestShown = 100
+
+/** One spelling for each decimal number: `1.50e2` and `150` are `15e1`. */
+const spellingOf = (number: string): string => {
+  const [mantissa = '', exponent = '0'] = number.toLowerCase().split('e')
+  const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.')
+  const digits = whole + fraction
+  let from = 0
+  let end = digits.length
+  while (digits[from] === '0') from++
+  while (end > from && digits[end - 1] === '0') end--
+  if (from === end) return '0'
+  const sign = mantissa.startsWith('-') ? '-' : ''
+  return `${sign}${digits.slice(from, end)}e${Number(exponent) - fraction.length + digits.length - end}`
+}
+
 /** Where the string ends that `from` is in, at no escaped character: behind the first quote after an even number of backslashes. */
 const endOfString = (text: string, from: number): number => {
   for (let n = text.indexOf('"', from); n !== -1; n = text.indexOf('"', n + 1)) {

@@ -1866,7 +1866,7 @@ class CustomerFilters(TypedDict, total=False):
     tag: str
     """Has this tag."""
     customAttribute: str
-    """Has this custom attribute: its name, a colon and its value, as in `plan:gold`."""
+    """Has this custom attribute: its name, a colon and its value, as in `plan:gold`. In the name, `\\:` is a colon and `\\\\` a backslash. A value that is a JSON string, number or boolean is that one, as in `n:3` and `n:'3'`; any other is text."""
     createdAfter: str
     """Created later than this, exclusive."""
     createdBefore: str
@@ -1893,7 +1893,7 @@ class ConversationFilters(TypedDict, total=False):
     tag: str
     """Has this tag."""
     customAttribute: str
-    """Has this custom attribute: its name, a colon and its value, as in `plan:gold`."""
+    """Has this custom attribute: its name, a colon and its value, as in `plan:gold`. In the name, `\\:` is a colon and `\\\\` a backslash. A value that is a JSON string, number or boolean is that one, as in `n:3` and `n:'3'`; any other is text."""
     createdAfter: str
     """Created later than this, exclusive."""
     createdBefore: str
@@ -1958,7 +1958,7 @@ class TicketFilters(TypedDict, total=False):
     tag: str
     """Has this tag."""
     customAttribute: str
-    """Has this custom attribute: its name, a colon and its value, as in `plan:gold`."""
+    """Has this custom attribute: its name, a colon and its value, as in `plan:gold`. In the name, `\\:` is a colon and `\\\\` a backslash. A value that is a JSON string, number or boolean is that one, as in `n:3` and `n:'3'`; any other is text."""
     createdAfter: str
     """Created later than this, exclusive."""
     createdBefore: str
@@ -1983,7 +1983,7 @@ class BookingFilters(TypedDict, total=False):
     tag: str
     """Has this tag."""
     customAttribute: str
-    """Has this custom attribute: its name, a colon and its value, as in `plan:gold`."""
+    """Has this custom attribute: its name, a colon and its value, as in `plan:gold`. In the name, `\\:` is a colon and `\\\\` a backslash. A value that is a JSON string, number or boolean is that one, as in `n:3` and `n:'3'`; any other is text."""
     createdAfter: str
     """Created later than this, exclusive."""
     createdBefore: str

@@ -110,6 +110,42 @@ test('a list is filtered by a custom attribute, together with others and by page
   expect(await list('customAttribute=plan:gold')).toEqual([last, first])
 })
 
+test('a custom attribute is found by its escaped name and its value as a JSON scalar, and no other is', async () => {
+  const api = await shared().newOrganization()
+  const finds: [attributes: string, ...filters: string[]][] = [
+    ['{"a":"b:c"}', 'a:b:c', 'a:"b:c"'],
+    ['{"a:b":"c"}', 'a\\:b:c'],
+    ['{"a\\\\":"c"}', 'a\\\\:c'],
+    ['{"n":3}', 'n:3', 'n:3.0', 'n:30e-1'],
+    ['{"n":"3"}', 'n:"3"', 'n:"\\u0033"'],
+    ['{"n":1e+21}', 'n:1e21', 'n:1E+21', 'n:1000000000000000000000'],
+    ['{"n":0.1}', 'n:0.10', 'n:0.1'],
+    ['{"n":"0.10"}', 'n:"0.10"'],
+    ['{"n":true}', 'n:true'],
+    ['{"n":"true"}', 'n:"true"'],
+    ['{"n":"\\"3\\""}', 'n:"\\"3\\""'],
+    ['{"n":"007"}', 'n:007'],
+    ['{"n":"null"}', 'n:null'],
+    ['{"n":0}', 'n:-0', 'n:0e9'],
+  ]
+  for (const [attributes] of finds) {
+    const { status } = await api.post('/v1/customers', `{"name":"a","customAttributes":${attributes}}`)
+    expect(status).toBe(201)
+  }
+  const found = async (filter: string) => {
+    const { json } = await api.get(`/v1/customers?customAttribute=${encodeURIComponent(filter)}`)
+    return json.data?.map(({ customAttributes }: { customAttributes: object }) =>
+      JSON.stringify(customAttributes),
+    )
+  }
+  for (const [attributes, ...filters] of finds)
+    for (const filter of filters) expect([filter, await found(filter)]).toEqual([filter, [attributes]])
+  for (const filter of ['a', ':a', 'a\\b:c', 'n:9007199254740993', 'n:1e400']) {
+    const { status, json } = await api.get(`/v1/customers?customAttribute=${encodeURIComponent(filter)}`)
+    expect([filter, status, json.code]).toEqual([filter, 400, 'invalid_parameter'])
+  }
+})
+
 test('the words of tickets are those of their subject, of teammates name and email', async () => {
   const api = await shared().newOrganization()
   const ticket = await makeTicket(api, { subject: 'Printer on fire', description: 'smoke' })

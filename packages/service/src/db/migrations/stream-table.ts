@@ -83,7 +83,7 @@ function createSearchTable(table: string): string[] {
     `create index ${table}_words_found on ${table}_words using gin (search_vector(organization_id, terms))
       with (gin_pending_list_limit = 1024)`,
     // Documents that an earlier release wrote (kinds/model/reindex.ts): empty when all are written anew.
-    `create index ${table}_words_outdated on ${table}_words (organization_id, id) where left(terms, 2) <> '~2'`,
+    `create index ${table}_words_outdated on ${table}_words (organization_id, id) where left(terms, 2) <> '~3'`,
   ]
 }
 

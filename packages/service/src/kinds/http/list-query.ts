@@ -1,4 +1,5 @@
 /** The query of a list: a browse with filters, or a sync. */
+import { numberFault, readJson } from '@deskwire/sdk/json'
 import {
   anId,
   createdBetween,
@@ -142,12 +143,31 @@ const tagFilter: Filter = {
 }
 
 const attributeFilter: Filter = {
-  description: 'Has this custom attribute: its name, a colon and its value, as in `plan:gold`.',
+  description:
+    'Has this custom attribute: its name, a colon and its value, as in `plan:gold`. In the name, `\\:` is a colon and `\\\\` a backslash. A value that is a JSON string, number or boolean is that one, as in `n:3` and `n:"3"`; any other is text.',
   schema: { type: 'string', pattern: ':' },
-  condition: (text) =>
-    text.includes(':')
-      ? ok({ on: 'term', term: attributeTerm(text) })
-      : invalid(`customAttribute must be a name, a colon and a value; got ${quoted(text)}.`),
+  condition(text) {
+    const [, written, value = ''] = /^((?:[^\\:]|\\[\\:])+):(.*)$/s.exec(text) ?? []
+    if (written === undefined)
+      return invalid(
+        `customAttribute must be a name, a colon and a value, with \\ before each : and \\ of the name; got ${quoted(text)}.`,
+      )
+    const scalar = scalarOf(value)
+    const fault = typeof scalar === 'number' ? numberFault(value) : null
+    if (fault !== null)
+      return invalid(`customAttribute: its value ${fault}. Text is written in quotes, as in id:"123".`)
+    return ok({ on: 'term', term: attributeTerm(written.replaceAll(/\\(.)/g, '$1'), scalar) })
+  },
+}
+
+/** The JSON string, number or boolean that a text is; a text that is none is itself. */
+function scalarOf(text: string): string | number | boolean {
+  if (!/^(?:[-\d].*\d|\d|".*"|true|false)$/s.test(text)) return text
+  try {
+    return readJson(text)
+  } catch {
+    return text
+  }
 }
 
 const wordsFilter: Filter = {

@@ -115,13 +115,16 @@ function searchedFields(kind: Kind): readonly string[] {
  * The first term of every document that this release writes. Documents without it are written again (`backfill.ts`); a
  * migration builds their index anew for another version (`createSearchTable`).
  */
-export const documentVersion = '~2'
+export const documentVersion = '~3'
 
 /** The terms of a document, separated by spaces. The commit adds a number that it assigns. */
 export function searchTerms(kind: Kind, state: State): string {
   const tags = (state.tags ?? []) as readonly string[]
   const attributes = Object.entries((state.customAttributes ?? {}) as Readonly<Record<string, unknown>>)
-  const terms = new Set([...tags.map(tagTerm), ...attributes.map((entry) => attributeTerm(entry.join(':')))])
+  const terms = new Set([
+    ...tags.map(tagTerm),
+    ...attributes.map(([name, value]) => attributeTerm(name, value)),
+  ])
   const values = attributes.map(([, value]) => value).filter((value) => typeof value !== 'boolean')
   const texts = [...searchedFields(kind).map((name) => state[name]), ...tags, ...values]
   for (const text of texts) {
@@ -145,9 +148,9 @@ export function tagTerm(tag: string): string {
   return `#${tag.replaceAll('%', '%25').replaceAll(' ', '%20')}`
 }
 
-/** `text`: a name, a colon and the value as text. */
-export function attributeTerm(text: string): string {
-  return `=${hash('sha256', text, 'base64url').slice(0, 16)}`
+/** Of JSON, in which no name runs into its value, 3 is not "3", and a number is written in one way. */
+export function attributeTerm(name: string, value: unknown): string {
+  return `=${hash('sha256', JSON.stringify([name, value]), 'base64url').slice(0, 16)}`
 }
 
 const prefixLength = 8
