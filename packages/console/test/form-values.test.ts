@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { conflicts } from '../src/api/change.ts'
 import { fromLocal, toLocal } from '../src/design/local-time.ts'
-import { type FormField, patchOf, toText } from '../src/screens/desk/form-values.ts'
+import { attributesProblem, type FormField, patchOf, toText } from '../src/screens/desk/form-values.ts'
 
 const zone = process.env.TZ
 beforeAll(() => {
@@ -104,4 +104,11 @@ test('keeps an edited time in the hour that the clock shows twice, and its secon
       expect(fromLocal(toLocal(at), at)).toBe(at)
     }),
   )
+})
+
+test('names an attribute whose number is none of JSON, or would be rounded', () => {
+  const problem = (text: string) => attributesProblem(JSON.stringify([{ name: 'n', type: 'number', text }]))
+  for (const text of ['1', ' -3.5 ', '1e6', '9007199254740992']) expect(problem(text)).toBeUndefined()
+  for (const text of ['', '0x10', '1,5', '١', '9007199254740993', '1e400', '1e-400'])
+    expect(problem(text)).toMatch(/^"n" must be a number .*Enter another one, or choose Text\.$/)
 })

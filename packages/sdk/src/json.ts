@@ -11,11 +11,13 @@ export const readJson = <T = unknown>(text: string): T => {
   return hasEscapedName(text) ? (readValid(text) as T) : value
 }
 
-/** What is wrong with a number that JSON writes and a double does not hold; null: it is kept with every digit. */
+/** What is wrong with a text that is no number of JSON, or one that a double would round; null: it is kept exactly. */
 export const numberFault = (written: string): string | null => {
+  const shown = written.length <= longestShown ? written : `${written.slice(0, longestShown)}…`
+  if (!/^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i.test(written))
+    return `must be a number as JSON writes it, for example 1000, -3.5 or 1e6; got ${JSON.stringify(shown)}`
   const value = Number(written)
   if (spellingOf(String(value)) === spellingOf(written)) return null
-  const shown = written.length <= longestShown ? written : `${written.slice(0, longestShown)}…`
   return `must be a number that a double (IEEE 754) holds, or a string where one is accepted: ${shown} would become ${value}`
 }
 
@@ -67,13 +69,38 @@ const stringOf = (written: string): string =>
 /** Numbers, true, false and null. */
 const scalar = /[^\s,\]}]+/y
 
-/** Reads a text that is known to be JSON. Nesting takes no stack. */
-const readValid = (text: string): unknown => {
+/** Something that a text says and its value does not. */
+export interface Loss {
+  /** The names and indexes that lead to it. */
+  path: readonly string[]
+  /** What is wrong with the number there; null: its object has the name before. */
+  fault: string | null
+}
+
+/** What reading a JSON text loses: numbers that are rounded, and values whose name is repeated. Throws SyntaxError for no JSON. */
+export const lossesOf = (text: string): readonly Loss[] => {
+  JSON.parse(text)
+  const losses: Loss[] = []
+  readValid(text, losses)
+  return losses
+}
+
+/** Reads a text that is known to be JSON, and adds what that loses. Nesting takes no stack. */
+const readValid = (text: string, losses?: Loss[]): unknown => {
   const open: object[] = []
+  /** The step to the value that comes next, and those to the open ones; the first is of the text itself. */
+  const step = () => {
+    const within = open.at(-1)
+    return Array.isArray(within) ? String(within.length) : name
+  }
+  const steps: string[] = []
+  const lose = (fault: string | null) => losses?.push({ path: [...steps, step()].slice(1), fault })
   let root: unknown
   let name = ''
   const put = (value: unknown) => {
     const into = open.at(-1)
+    if (losses !== undefined && into !== undefined && !Array.isArray(into) && Object.hasOwn(into, name))
+      lose(null)
     if (into === undefined) root = value
     else if (Array.isArray(into)) into.push(value)
     // Not assigned: `__proto__` is a name like others.
@@ -89,13 +116,20 @@ const readValid = (text: string): unknown => {
       n = end - 1
     } else if (token === '{' || token === '[') {
       const opened = token === '{' ? {} : []
+      const at = step()
       put(opened)
       open.push(opened)
-    } else if (token === '}' || token === ']') open.pop()
-    else if (token > ' ' && token !== ',' && token !== ':') {
+      steps.push(at)
+    } else if (token === '}' || token === ']') {
+      open.pop()
+      steps.pop()
+    } else if (token > ' ' && token !== ',' && token !== ':') {
       scalar.lastIndex = n
       const [written = ''] = scalar.exec(text) ?? []
-      put(JSON.parse(written))
+      const value: unknown = JSON.parse(written)
+      const fault = losses !== undefined && typeof value === 'number' ? numberFault(written) : null
+      if (fault !== null) lose(fault)
+      put(value)
       n += written.length - 1
     }
   }

@@ -1,7 +1,7 @@
 /** Reading JSON as it is written, held against a reader of its own that trusts nothing of the engine's. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { readJson } from '../src/json.ts'
+import { lossesOf, numberFault, readJson } from '../src/json.ts'
 
 /** What a text says: members in the order of their first writing, each with its last value. */
 type Read = string | number | boolean | null | Read[] | Map<string, Read>
@@ -183,4 +183,46 @@ test('reads deep nesting, and refuses what is no JSON', () => {
   expect(readJson(`${'['.repeat(100_000)}{"\\n":1}${']'.repeat(100_000)}`)).toBeInstanceOf(Array)
   for (const text of ['', '{"\\n":1', '{"\\n" 1}', '{"\\x":1}', '{"a":1}}', '{"\\n":01}', '"\\"', '\\"":1'])
     expect(() => readJson(text), text).toThrow(SyntaxError)
+})
+
+/** The number times ten to the `scale`, which must make it whole. */
+function scaled(number: string, scale: number): bigint {
+  const [mantissa = '', exponent = '0'] = number.toLowerCase().split('e')
+  const [whole = '', fraction = ''] = mantissa.split('.')
+  return BigInt(whole + fraction) * 10n ** BigInt(scale + Number(exponent) - fraction.length)
+}
+
+test('a number has no fault exactly if the double that it becomes is shown as the same number', () => {
+  const digits = fc.array(fc.constantFrom('0', '0', '1', '5', '9'), { minLength: 1, maxLength: 22 })
+  const exponents = fc.constantFrom('', 'e0', 'E+2', 'e-3', 'e21', 'e300', 'e-300', 'e309', 'e-330')
+  fc.assert(
+    fc.property(
+      digits,
+      fc.option(digits),
+      exponents,
+      fc.constantFrom('', '-'),
+      (whole, part, exponent, sign) => {
+        const written = `${sign}${BigInt(whole.join(''))}${part === null ? '' : `.${part.join('')}`}${exponent}`
+        const shown = String(Number(written))
+        const isKept = !shown.includes('Infinity') && scaled(shown, 1_000) === scaled(written, 1_000)
+        expect([written, numberFault(written) === null]).toEqual([written, isKept])
+      },
+    ),
+    { numRuns: 2_000 },
+  )
+})
+
+test('what reading loses is named with its place', () => {
+  const text = '{"a":[0,{"\\u0062":1e400}],"c":{"d":1,"d":{"e":[2,9007199254740993]}},"__proto__":1}'
+  expect(lossesOf(text)).toEqual([
+    { path: ['a', '1', 'b'], fault: expect.stringMatching(/1e400 would become Infinity$/) },
+    { path: ['c', 'd'], fault: null },
+    {
+      path: ['c', 'd', 'e', '1'],
+      fault: expect.stringMatching(/9007199254740993 would become 9007199254740992$/),
+    },
+  ])
+  expect([lossesOf('1e400'), lossesOf('[1,"1e400"]')]).toMatchObject([[{ path: [] }], []])
+  // Time does not grow with the square of the zeros.
+  expect(numberFault(`1${'0'.repeat(500_000)}1`)).toMatch(/would become Infinity$/)
 })

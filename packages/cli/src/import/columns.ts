@@ -2,6 +2,7 @@
  * Which field each column of a CSV file means. A column is named like the field, `location.type` is a member of an object,
  * `customAttributes.NAME` a value of one's own. All of it follows from the kind's declaration.
  */
+import { numberFault } from '@deskwire/sdk/json'
 import {
   fieldSchema,
   importShape,
@@ -184,23 +185,8 @@ function readBoolean(cell: string): Read {
 }
 
 function readNumber(cell: string): Read {
-  if (!/^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i.test(cell))
-    return { fault: `must be a number as JSON writes it, for example 1000, -3.5 or 1e6; got ${quoted(cell)}` }
-  const value = Number(cell)
-  if (spellingOf(String(value)) === spellingOf(cell)) return { value }
-  return {
-    fault: `must be a number that a double (IEEE 754) holds, or be imported as text: ${quoted(cell)} would become ${value}`,
-  }
-}
-
-/** One spelling for each decimal number: `1.50e2` and `150` are `15e1`. */
-function spellingOf(number: string): string {
-  const [, sign, whole = '', fraction = '', exponent = '0'] =
-    /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(number) ?? []
-  const digits = (whole + fraction).replace(/^0+/, '')
-  const significant = digits.replace(/0+$/, '')
-  if (significant === '') return number === 'Infinity' || number === '-Infinity' ? number : '0'
-  return `${sign}${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`
+  const fault = numberFault(cell)
+  return fault === null ? { value: Number(cell) } : { fault }
 }
 
 /** What is no time goes on as it is: the service says what it accepts. What is finer than a millisecond it would cut off. */

@@ -1,4 +1,6 @@
 /** What is wrong with a row, as one line. */
+import { lossesOf } from '@deskwire/sdk/json'
+
 interface RowProblem {
   readonly detail: string
   readonly errors?: readonly { readonly pointer: string; readonly detail: string }[] | undefined
@@ -27,4 +29,12 @@ export function faultsText(faults: readonly FieldFault[]): string {
 export function stepsOf(pointer: string): string[] {
   const steps = pointer.split('/').slice(1)
   return steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+}
+
+/** What reading a JSON text would change without a word: rounded numbers, repeated names. Throws SyntaxError for no JSON. */
+export function lossFaults(text: string): readonly FieldFault[] {
+  return lossesOf(text).map(({ path, fault }) => ({
+    path,
+    detail: fault ?? 'has its name twice in one object',
+  }))
 }

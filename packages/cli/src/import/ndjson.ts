@@ -5,6 +5,7 @@ import { readJson } from '@deskwire/sdk/json'
 import { CommandFailure } from '../failure.ts'
 import { errorColumn, type Layout } from './columns.ts'
 import type { CsvRecord } from './csv.ts'
+import { faultsText, lossFaults } from './fault.ts'
 
 /** Longest line in bytes, as of an item. */
 const longestLine = 1024 * 1024
@@ -57,6 +58,8 @@ export function objectOf(
 ): { readonly item: Record<string, unknown> } | { readonly fault: string } {
   let value: unknown
   try {
+    const faults = lossFaults(text)
+    if (faults.length > 0) return { fault: faultsText(faults) }
     value = readJson(text)
   } catch (error) {
     return { fault: `it is not JSON: ${(error as Error).message}` }

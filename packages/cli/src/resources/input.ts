@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { readJson } from '@deskwire/sdk/json'
+import { type FieldFault, faultsText, lossFaults } from '../import/fault.ts'
 import { UsageError } from '../usage-error.ts'
 import type { Flag } from './operation.ts'
 
@@ -28,7 +29,7 @@ export function flagValue({ name, type }: Flag, given: string): unknown {
   if (type === 'list') return given.split(',').filter((one) => one !== '')
   if (type === 'json') return readJsonText(`--${name}`, given)
   if (type === 'number') {
-    if (/^-?\d+$/.test(given)) return Number(given)
+    if (/^-?\d+$/.test(given) && Number.isSafeInteger(Number(given))) return Number(given)
     throw new UsageError(`--${name}: ${JSON.stringify(given)} is not accepted; it must be a whole number`)
   }
   return given
@@ -47,11 +48,14 @@ export async function readData(given: string): Promise<Fields> {
 }
 
 function readJsonText(flag: string, given: string): unknown {
+  let faults: readonly FieldFault[]
   try {
-    return readJson(given)
+    faults = lossFaults(given)
   } catch {
     throw new UsageError(`${flag} must be JSON`)
   }
+  if (faults.length > 0) throw new UsageError(`${flag}: ${faultsText(faults)}`)
+  return readJson(given)
 }
 
 function set(to: Fields, [first = '', ...others]: readonly string[], value: unknown): void {

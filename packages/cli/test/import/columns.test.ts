@@ -64,7 +64,7 @@ describe('a row', () => {
     ]
     for (const [cell, become] of rounded)
       expect(read('number', cell)).toBe(
-        `customAttributes.it: must be a number that a double (IEEE 754) holds, or be imported as text: "${cell}" would become ${become}`,
+        `customAttributes.it: must be a number that a double (IEEE 754) holds, or a string where one is accepted: ${cell} would become ${become}`,
       )
     expect([read('boolean', 'TRUE'), read('boolean', 'false')]).toEqual([{ it: true }, { it: false }])
     for (const cell of ['maybe', 'yes', '1', 'true '])

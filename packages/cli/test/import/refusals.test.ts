@@ -3,6 +3,9 @@ import { expect, test } from 'vitest'
 import { exportCommand } from '../../src/commands/export.ts'
 import { importCommand } from '../../src/commands/import.ts'
 import { CommandFailure } from '../../src/failure.ts'
+import type { Layout } from '../../src/import/columns.ts'
+import { objectOf } from '../../src/import/ndjson.ts'
+import { addFields } from '../../src/resources/input.ts'
 import { UsageError } from '../../src/usage-error.ts'
 import { fileOf } from './files.ts'
 
@@ -60,4 +63,19 @@ test.each([
   [['customers', '--json'], /^--json needs --out as well$/],
 ])('an export of %j', async (words, message) => {
   await expect(exportCommand.run([...words, ...nowhere])).rejects.toThrow(message)
+})
+
+test('what reading JSON would change is named, in a line of a file and in a field', () => {
+  for (const [json, fault] of [
+    [
+      '{"name":"Ada","n":{"a":9007199254740993}}',
+      /^n\.a: must be a number that a double .*993 would become .*992$/,
+    ],
+    ['{"name":"Ada","name":"Eve"}', /^name: has its name twice in one object$/],
+  ] as const) {
+    expect(objectOf({ ignored: [] } as unknown as Layout, json)).toEqual({
+      fault: expect.stringMatching(fault),
+    })
+    expect(() => addFields({}, [`a:=${json}`])).toThrow(RegExp(`^--field a: ${fault.source.slice(1)}`))
+  }
 })

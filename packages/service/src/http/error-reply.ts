@@ -12,17 +12,18 @@ import { loggable } from '../kernel/loggable.ts'
 import { limitProblem } from './admit.ts'
 import { Disconnected } from './pipeline.ts'
 import { sendProblem } from './problem-reply.ts'
-import { bodyCut, bodyTooLarge, malformedJson } from './read-body.ts'
+import { BodyRefused, bodyCut, bodyTooLarge } from './read-body.ts'
 
 const mebibyte = 1024 * 1024
 
 /** Sends the problem of an error, and logs what the operator needs. */
 export function answerError(
-  error: FastifyError | LimitExceeded | Disconnected,
+  error: FastifyError | LimitExceeded | Disconnected | BodyRefused,
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
   if (error instanceof LimitExceeded) return sendProblem(reply, limitProblem(error))
+  if (error instanceof BodyRefused) return sendProblem(reply, error.problem)
   if (error instanceof Disconnected) return sendProblem(reply, clientGone)
   if (error instanceof NewerVersion) {
     request.log.warn({ reason: error.message }, 'a newer release is needed for a request')
@@ -45,8 +46,6 @@ export function answerError(
 
 function expectedProblem(error: FastifyError, { routeOptions, headers }: FastifyRequest): Problem | null {
   switch (error.code) {
-    case malformedJson:
-      return problem('malformed_json', error.message)
     case bodyCut:
       return problem('malformed_json', 'The body ended before it was complete. Send it again.')
     case bodyTooLarge:

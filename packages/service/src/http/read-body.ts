@@ -1,15 +1,16 @@
 /**
  * Reads the body of a request, and parses its JSON unless the route or the offload thread does. A body with a name twice in one object is
  * refused (specification 1.2), as parsers differ in which value they take. It has fewer members parsed than written, so both are counted.
- * Counting runs over the bytes before parsing: JSON's own characters have no other meaning in UTF-8.
+ * Counting runs over the bytes before parsing: JSON's own characters have no other meaning in UTF-8. It also looks at numbers.
  */
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
-import { readJson } from '@deskwire/sdk/json'
+import { type Loss, lossesOf, numberFault, readJson } from '@deskwire/sdk/json'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { largeBeyond } from '../admission/large-work.ts'
-import { type FieldError, listedErrors, type Problem, validationFailed } from '../kernel/errors.ts'
+import { type FieldError, listedErrors, type Problem, problem, validationFailed } from '../kernel/errors.ts'
 import { isStorable } from '../kernel/fields/fields.ts'
+import { pointerWithin } from '../kernel/fields/validate.ts'
 import { freeBytes } from '../kernel/free-bytes.ts'
 import { fail, ok, type Result } from '../kernel/outcome.ts'
 
@@ -129,7 +130,7 @@ export function acceptJson(server: FastifyInstance, offloads: boolean): void {
     }
     const parsed = parseJson(bytes)
     if (parsed.ok) done(null, parsed.value)
-    else done(Object.assign(new Error(parsed.error), { code: malformedJson }), undefined)
+    else done(new BodyRefused(parsed.error), undefined)
   }
 }
 
@@ -141,7 +142,15 @@ function isToBeOffloaded(request: FastifyRequest, bytes: Buffer): boolean {
 
 type Parsed = (error: Error | null, body: unknown) => void
 
-export const malformedJson = 'MALFORMED_JSON'
+/** Fastify takes no value from a parser that refuses. */
+export class BodyRefused extends Error {
+  readonly problem: Problem
+
+  constructor(refusal: Problem) {
+    super(refusal.detail)
+    this.problem = refusal
+  }
+}
 
 export const deepestNesting = 64
 
@@ -181,43 +190,77 @@ interface Counted {
   readonly tooDeep: boolean
   /** A name that is written twice counts twice. */
   readonly members: number
+  /** Whether a double does not hold one of the numbers. */
+  readonly rounds: boolean
 }
 
 export function countJson(json: Buffer): Counted {
   let depth = 0
   let members = 0
+  let rounds = false
   for (let n = 0; n < json.length; n++) {
     const byte = json[n] as number
     if (byte === quote) n = endOfString(json, n + 1) - 1
     else if (byte === colon) members++
     else if ((byte | curly) === opening) {
-      if (++depth > deepestNesting) return { tooDeep: true, members }
+      if (++depth > deepestNesting) return { tooDeep: true, members, rounds }
     } else if ((byte | curly) === closing) depth--
+    else if (byte >= zero && byte <= nine) {
+      const from = n
+      while (partsOfNumber.has(json[n + 1] ?? 0)) n++
+      rounds ||= isLong(json, from, n + 1) && numberFault(json.toString('latin1', from, n + 1)) !== null
+    }
   }
-  return { tooDeep: false, members }
+  return { tooDeep: false, members, rounds }
 }
+
+const zero = 0x30
+const nine = 0x39
+const partsOfNumber: ReadonlySet<number> = new Set(Buffer.from('0123456789.eE+-'))
+
+/** Any 15 digits are held, but not with any exponent. */
+function isLong(json: Buffer, from: number, end: number): boolean {
+  if (end - from > 15) return true
+  for (let n = from; n < end; n++) if (((json[n] as number) | curly) === exponent) return true
+  return false
+}
+
+const exponent = 0x65
 
 /** A byte order mark is allowed at the beginning of a body only. */
 const decoder = new TextDecoder('utf-8', { fatal: true })
 const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** `part`: the bytes are not the beginning of a body. */
-export function parseJson(bytes: Buffer, part = false): Result<unknown, string> {
+/** Refused: no JSON, and what cannot be kept exactly. `part`: the bytes are not the beginning of a body. */
+export function parseJson(bytes: Buffer, part = false): Result<unknown, Problem> {
   const counted = countJson(bytes)
   if (counted.tooDeep) return fail(tooDeep)
+  let text: string
   let value: unknown
   try {
-    value = readJson((part ? strictDecoder : decoder).decode(bytes))
+    text = (part ? strictDecoder : decoder).decode(bytes)
+    value = readJson(text)
   } catch (error) {
-    return fail(notJson((error as Error).message))
+    return malformed(`The body is not valid JSON in UTF-8: ${(error as Error).message}.`)
   }
-  return membersOf(value) === counted.members ? ok(value) : fail(repeated(bytes))
+  const isRepeated = membersOf(value) !== counted.members
+  const losses = isRepeated || counted.rounds ? lossesOf(text) : []
+  if (isRepeated) return malformed(repeated(losses))
+  const errors = losses.map(({ path, fault }): FieldError => {
+    return { pointer: path.reduce(pointerWithin, ''), code: 'invalid_value', detail: fault ?? '' }
+  })
+  // In valid UTF-8, only an escape can write text that cannot be stored.
+  if (bytes.includes('\\u')) findUnstorable(value, '', errors)
+  return errors.length > 0 ? fail(validationFailed(errors)) : ok(value)
 }
 
-export const tooDeep: string = `The body nests objects and arrays more than ${deepestNesting} levels deep. Send it flatter.`
+export const tooDeep: Problem = problem(
+  'malformed_json',
+  `The body nests objects and arrays more than ${deepestNesting} levels deep. Send it flatter.`,
+)
 
-function notJson(reason: string): string {
-  return `The body is not valid JSON in UTF-8: ${reason}.`
+function malformed(detail: string): Result<never, Problem> {
+  return fail(problem('malformed_json', detail))
 }
 
 function membersOf(value: unknown): number {
@@ -239,35 +282,11 @@ function membersOf(value: unknown): number {
 const shownName = 100
 
 /** Names the first name that is twice in its object, of a body that has one. */
-function repeated(json: Buffer): string {
-  const within: Set<string>[] = []
-  let text = [0, 0]
-  for (let n = 0; n < json.length; n++) {
-    const token = String.fromCharCode(json[n] as number)
-    if (token === '{' || token === '[') within.push(new Set())
-    else if (token === '}' || token === ']') within.pop()
-    else if (token === '"') {
-      text = [n, endOfString(json, n + 1)]
-      n = (text[1] as number) - 1
-    } else if (token === ':') {
-      const name = readJson(json.toString('utf8', text[0], text[1])) as string
-      const names = within.at(-1)
-      if (names?.has(name)) {
-        const shown = name.length > shownName ? `${name.slice(0, shownName)}…` : name
-        return `The body has the name ${JSON.stringify(shown)} twice in one object. Send each name once.`
-      }
-      names?.add(name)
-    }
-  }
-  throw new Error('a body has fewer members than it writes, and none of them twice')
-}
-
-/** Refuses text that cannot be stored, at any depth. In valid UTF-8, only an escape can write such text. */
-export function unstorableText(bytes: Buffer | null, value: unknown): Problem | null {
-  if (bytes === null || !bytes.includes('\\u')) return null
-  const errors: FieldError[] = []
-  findUnstorable(value, '', errors)
-  return errors.length > 0 ? validationFailed(errors) : null
+function repeated(losses: readonly Loss[]): string {
+  const name = losses.find(({ fault }) => fault === null)?.path.at(-1)
+  if (name === undefined) throw new Error('a body has fewer members than it writes, and none of them twice')
+  const shown = name.length > shownName ? `${name.slice(0, shownName)}…` : name
+  return `The body has the name ${JSON.stringify(shown)} twice in one object. Send each name once.`
 }
 
 function findUnstorable(value: unknown, pointer: string, errors: FieldError[]): void {
@@ -276,7 +295,7 @@ function findUnstorable(value: unknown, pointer: string, errors: FieldError[]): 
     if (!isStorable(value)) errors.push({ pointer, code: 'invalid_format', detail: unstorable })
   } else if (typeof value === 'object' && value !== null) {
     for (const [name, one] of Object.entries(value)) {
-      const at = `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+      const at = pointerWithin(pointer, name)
       if (!isStorable(name)) errors.push({ pointer: at, code: 'invalid_format', detail: unstorableName })
       findUnstorable(one, at, errors)
     }

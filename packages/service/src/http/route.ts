@@ -15,7 +15,6 @@ import { entityTag } from './entity-tag.ts'
 import { idempotencyOf, runOnce } from './idempotency.ts'
 import { readQuery, type Values } from './list-parameters.ts'
 import { sendProblem } from './problem-reply.ts'
-import { unstorableText } from './read-body.ts'
 import { pathOf, type Sent, searchParameters } from './replies.ts'
 import { withoutSlash } from './unknown-address.ts'
 
@@ -328,9 +327,6 @@ function handlerOf<Services>(
       // A body that is not JSON is refused before its Idempotency-Key is read.
       if (!body.ok && body.error.code === 'malformed_json') return refuse(call, body.error)
       call.body = body
-    } else if (route.body !== undefined) {
-      const refusal = unstorableText(request.rawBody, request.body)
-      if (refusal !== null) return refuse(call, refusal)
     }
     if (route.events !== undefined) {
       const acting = actingTeammate(request)

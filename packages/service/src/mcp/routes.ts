@@ -5,6 +5,7 @@
 import { isIP } from 'node:net'
 import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
+import { parseJson } from '../http/read-body.ts'
 import { sent } from '../http/replies.ts'
 import { type Route, routesOf } from '../http/route.ts'
 import { first } from '../http/static-content.ts'
@@ -57,19 +58,27 @@ const post = routesOf<McpServices>()({
   answers: Object.fromEntries(
     [200, 202, 400, 403, 404, 406, 413, 415, 500].map((status) => [status, message]),
   ),
-  reads: { bodyLimit: 2 ** 20, isLight: () => true, read: async () => ok(null) },
-  async handle({ mcp, origins, publicUrl }, { request, reply }) {
+  reads: {
+    bodyLimit: 2 ** 20,
+    isLight: () => true,
+    read: async (bytes) => ok(bytes === null || bytes.length === 0 ? ok(undefined) : parseJson(bytes)),
+  },
+  async handle({ mcp, origins, publicUrl }, { request, reply, body }) {
     const { origin } = request.headers
     // The protocol demands it; a page of another site has no key to send anyway.
     if (origin !== undefined && !isOwn(origin, request.origin, publicUrl) && !origins.has(origin)) {
-      reply
-        .code(403)
-        .send({ jsonrpc: '2.0', id: null, error: { code: -32_000, message: 'Origin not allowed' } })
+      reply.code(403).send(errorMessage(-32_000, 'Origin not allowed'))
+      return sent
+    }
+    const { value: parsed } = body
+    if (!parsed.ok) {
+      const { code, detail } = parsed.error
+      reply.code(400).send(errorMessage(code === 'malformed_json' ? -32_700 : -32_602, detail))
       return sent
     }
     // The calls that the tools make are admitted one by one: a permit held meanwhile could be the one they wait for.
     request.admitted?.releaseWhileWaiting()
-    const response = await (await mcp()).answer(request)
+    const response = await (await mcp()).answer(request, parsed.value)
     reply.code(response.status)
     for (const [name, value] of response.headers) reply.header(name, value)
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream')
@@ -78,6 +87,11 @@ const post = routesOf<McpServices>()({
     return sent
   },
 })
+
+/** Of JSON-RPC, for a request that is not looked at further. */
+function errorMessage(code: number, message: string): Json {
+  return { jsonrpc: '2.0', id: null, error: { code, message } }
+}
 
 /** Without a public URL, any name whose address was changed to the service's (DNS rebinding) would be its own. */
 function isOwn(origin: string, own: string, publicUrl: string | null): boolean {

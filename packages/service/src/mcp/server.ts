@@ -104,9 +104,9 @@ export function createMcp(parts: McpParts) {
     return server
   })
   return {
-    /** Answers one request of a client; the body has not been parsed. */
-    answer(request: FastifyRequest): Promise<Response> {
-      const { rawBody, origin, url, headers, method, disconnected } = request
+    /** Answers one request of a client, whose body is `parsedBody`; undefined: it has none. */
+    answer(request: FastifyRequest, parsedBody: unknown): Promise<Response> {
+      const { origin, url, headers, method, disconnected } = request
       const given = Object.entries(headers).filter(
         (pair): pair is [string, string] => typeof pair[1] === 'string',
       )
@@ -114,12 +114,11 @@ export function createMcp(parts: McpParts) {
         method,
         headers: given,
         signal: disconnected,
-        body: new Uint8Array(rawBody ?? []),
       })
       const { apiKeyId, scopes } = callerOf(request)
       // The token itself stays with the request.
       const authInfo = { token: '', clientId: apiKeyId, scopes: [...scopes], extra: { request } }
-      return handler.fetch(web, { authInfo })
+      return handler.fetch(web, { authInfo, parsedBody })
     },
     /** Ends the requests under way. */
     async close(): Promise<void> {

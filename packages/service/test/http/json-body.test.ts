@@ -51,7 +51,7 @@ test('a name that stands twice in one object is refused at any depth, however it
         )
       const refused = parseJson(bytes(within(written)))
       expect(refused.ok).toBe(false)
-      expect(refused.ok ? '' : refused.error).toContain('twice in one object')
+      expect(refused.ok ? '' : refused.error.detail).toContain('twice in one object')
       expect(parseJson(bytes(within(once))).ok).toBe(true)
     }),
   )
@@ -64,7 +64,7 @@ test('the same name in two objects is no repetition', () => {
 test('the refusal names the name, and not all of a long one', () => {
   const refusal = (text: string) => {
     const parsed = parseJson(bytes(text))
-    return parsed.ok ? '' : parsed.error
+    return parsed.ok ? '' : parsed.error.detail
   }
   expect(refusal('{"b":1,"a":1,"\\u0061":2}')).toBe(
     'The body has the name "a" twice in one object. Send each name once.',
@@ -78,13 +78,33 @@ test('the refusal names the name, and not all of a long one', () => {
   ).toBeLessThan(250)
 })
 
+test('numbers that a double does not hold are refused at their place, and all others are read', () => {
+  const wrong =
+    '{"a":[1,{"b/c":9007199254740993},"1e400"],"d":-1e400,"e":1e-400,"f":0.1234567890123456789,"1":1e+5}'
+  const parsed = parseJson(bytes(wrong))
+  expect(parsed.ok ? [] : parsed.error.errors?.map(({ pointer, code }) => `${pointer} ${code}`)).toEqual(
+    ['/a/1/b~1c', '/d', '/e', '/f'].map((pointer) => `${pointer} invalid_value`),
+  )
+  fc.assert(
+    fc.property(
+      fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.maxSafeInteger()),
+      (number) => {
+        expect(parseJson(bytes(JSON.stringify([number])))).toEqual({
+          ok: true,
+          value: [JSON.parse(String(number))],
+        })
+      },
+    ),
+  )
+})
+
 describe('what is no JSON', () => {
   test.each(['', ' ', '{', '{"a" 1}', '[1,]', '{"a":1,}', '"\\x"', 'nul', '{"a":1}{', '\ufeff\ufeff1'])(
     '%j',
     (text) => {
       expect(parseJson(bytes(text))).toMatchObject({
         ok: false,
-        error: expect.stringContaining('not valid JSON'),
+        error: { code: 'malformed_json', detail: expect.stringContaining('not valid JSON') },
       })
     },
   )

@@ -186,6 +186,36 @@ describe('every refusal is a problem', () => {
     expectProblem(await rawRequest(`${url}/v1/customers`, 'POST', headers), 'validation_failed')
   })
 
+  test('422 for a number that cannot be kept exactly, in the same words wherever it is sent', async () => {
+    const { api } = shared()
+    const { id } = (await api.post('/v1/customers', { name: 'Ada' })).json
+    const item = (number: string) => `{"name":"a","customAttributes":{"n":${number}}}`
+    for (const [number, become] of [
+      ['9007199254740993', '9007199254740992'],
+      ['1e400', 'Infinity'],
+      ['-1E-400', '0'],
+      ['0.12345678901234567890', '0.12345678901234568'],
+    ] as const) {
+      const detail = `must be a number that a double (IEEE 754) holds, or a string where one is accepted: ${number} would become ${become}`
+      const fault = (pointer: string) => [{ pointer, code: 'invalid_value', detail }]
+      for (const refused of [
+        await api.post('/v1/customers', item(number)),
+        await api.patch(`/v1/customers/${id}`, item(number)),
+      ]) {
+        expectProblem(refused, 'validation_failed')
+        expect(refused.json.errors).toEqual(fault('/customAttributes/n'))
+      }
+      const condition = `{"conditions":[{"field":"number","op":"equals","value":${number}}]}`
+      expect((await api.post('/v1/webhooks', condition)).json.errors).toEqual(fault('/conditions/0/value'))
+      for (const operation of ['create', 'upsert', 'import']) {
+        const body = `{"operation":"${operation}","items":[${item('1')},${item(number)}]}`
+        const { json } = await api.post('/v1/customers/batch', body)
+        expect(json.data[1].problem.errors).toEqual(fault('/customAttributes/n'))
+      }
+    }
+    expect((await api.post('/v1/customers', item('1e21'))).json.customAttributes).toEqual({ n: 1e21 })
+  })
+
   test('422 says what is accepted at the place that is wrong, and what was sent there', async () => {
     const { api } = shared()
     const faultsOf = async (path: string, body: unknown) =>

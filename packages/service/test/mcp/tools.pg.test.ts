@@ -86,17 +86,22 @@ describe('the protocol', () => {
 
   test('answers what is no message of the protocol with an error of it', async () => {
     const { api } = await newDesk()
-    const answer = await fetch(new URL('/mcp', service().url), {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${api.token}`,
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-      },
-      body: '{"jsonrpc": "2.0", ',
-    })
-    expect(answer.status).toBe(400)
-    expect(await answer.json()).toMatchObject({ error: { code: -32700 } })
+    const accept = 'application/json, text/event-stream'
+    for (const [body, code, message] of [
+      ['{"jsonrpc": "2.0", ', -32700, /not valid JSON/],
+      ['{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}', -32700, /"id" twice/],
+      [
+        '{"jsonrpc":"2.0","id":1,"method":"ping","params":{"n":9007199254740993}}',
+        -32602,
+        /^\/params\/n: .*992$/,
+      ],
+    ] as const) {
+      const { status, json } = await api.post('/mcp', body, { accept })
+      expect([status, json]).toEqual([
+        400,
+        { jsonrpc: '2.0', id: null, error: { code, message: expect.stringMatching(message) } },
+      ])
+    }
   })
 
   test('refuses a page of an origin that is not allowed', async () => {

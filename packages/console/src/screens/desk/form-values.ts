@@ -1,5 +1,5 @@
 /** Converts between the text in form fields and values of the API. */
-import { readJson } from '@deskwire/sdk/json'
+import { numberFault, readJson } from '@deskwire/sdk/json'
 import { fromLocal, toLocal } from '../../design/local-time.ts'
 
 export interface FormField {
@@ -134,8 +134,8 @@ export function attributesProblem(text: string): string | undefined {
   if (names.includes('')) return 'Each attribute needs a name.'
   const twice = names.find((name, n) => names.indexOf(name) !== n)
   if (twice !== undefined) return `Two attributes have the name "${twice}".`
-  const wrong = rows.find((row) => row.type === 'number' && typeof scalarOf(row) === 'string')
-  return wrong && `"${wrong.name}" is not a number: enter one, or choose Text.`
+  const wrong = rows.find(({ type, text }) => type === 'number' && numberFault(text.trim()) !== null)
+  return wrong && `"${wrong.name}" ${numberFault(wrong.text.trim())}. Enter another one, or choose Text.`
 }
 
 function isBlank({ name, type, text }: AttributeRow): boolean {
@@ -149,7 +149,5 @@ function rowOf(name: string, value: unknown): AttributeRow {
 
 function scalarOf({ type, text }: AttributeRow): string | number | boolean {
   if (type === 'boolean') return text === 'true'
-  if (type === 'text' || text.trim() === '') return text
-  const number = Number(text)
-  return Number.isFinite(number) ? number : text
+  return type === 'text' || numberFault(text.trim()) !== null ? text : Number(text)
 }

@@ -1,4 +1,5 @@
 /** Conditions of an endpoint as rows of a form. */
+import { numberFault } from '@deskwire/sdk/json'
 import type { Webhook } from '../../api/client.ts'
 import { fields } from '../../generated/lists.ts'
 import { kindsWithEvents } from './event-types.ts'
@@ -60,7 +61,7 @@ export function conditionOf({ field, op, value }: ConditionRow, comparison: Comp
 function read(text: string, comparison: Comparison): string | number | boolean {
   if (comparison === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
   const isNumber = comparison === 'number' || comparison === 'integer'
-  return isNumber && text.trim() !== '' && !Number.isNaN(Number(text)) ? Number(text) : text
+  return isNumber && numberFault(text.trim()) === null ? Number(text) : text
 }
 
 export function sayCondition(condition: Condition): string {

@@ -217,7 +217,7 @@ function fieldErrorCode(issue: z.core.$ZodIssue): FieldErrorCode {
 /** A longer name is left out of a pointer, which then points to the parent. */
 const longestStep = 255
 
-function pointerWithin(pointer: string, name: string): string {
+export function pointerWithin(pointer: string, name: string): string {
   if (name.length > longestStep) return pointer
   return `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
 }

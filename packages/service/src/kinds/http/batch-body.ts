@@ -4,7 +4,7 @@
  */
 import { readJson } from '@deskwire/sdk/json'
 import { largeBeyond } from '../../admission/large-work.ts'
-import { deepestNesting, endOfString, parseJson, tooDeep, unstorableText } from '../../http/read-body.ts'
+import { deepestNesting, endOfString, parseJson, tooDeep } from '../../http/read-body.ts'
 import { type FieldError, type Problem, problem, validationFailed } from '../../kernel/errors.ts'
 import { isObject } from '../../kernel/fields/field.ts'
 import { fail, ok, type Result } from '../../kernel/outcome.ts'
@@ -61,7 +61,7 @@ export async function readBatch(bytes: Buffer): Promise<Result<BatchBody, Proble
   const [before, behind] = around
   if (before.length + behind.length > aroundBytes) return fail(otherFields)
   const rest = parseJson(Buffer.concat([before, Buffer.from(ranges.length > 0 ? '0' : ''), behind]))
-  if (!rest.ok) return fail(problem('malformed_json', rest.error))
+  if (!rest.ok) return rest
   if (before.length === bytes.length) return ok({ around: rest.value, items: null })
   const items: SentItem[] = []
   const yieldWhenDue = yielder()
@@ -70,9 +70,9 @@ export async function readBatch(bytes: Buffer): Promise<Result<BatchBody, Proble
     else if (values > itemValues) items.push(fail(tooRich))
     else {
       const item = parseJson(bytes.subarray(from, end), true)
-      if (!item.ok) return fail(problem('malformed_json', `Item ${index}: ${item.error}`))
-      const refusal = unstorableText(bytes.subarray(from, end), item.value)
-      items.push(refusal === null ? item : fail(refusal))
+      if (!item.ok && item.error.code === 'malformed_json')
+        return fail(problem('malformed_json', `Item ${index}: ${item.error.detail}`))
+      items.push(item)
     }
     await yieldWhenDue()
   }
@@ -130,7 +130,7 @@ function outlineOf(bytes: Buffer): Outline | Problem {
       from = n + 1
       values = 0
     } else if (byte === openingList || byte === openingObject) {
-      if (++depth > deepestNesting) return problem('malformed_json', tooDeep)
+      if (++depth > deepestNesting) return tooDeep
       if (within) values++
       else if (begin === -1 && depth === 2 && byte === openingList && name === 'items') {
         begin = from = n + 1
