@@ -904,7 +904,7 @@ RETURN array_to_tsvector(string_to_array(("right"((p_organization_id)::text, 8) 
 
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_8a5e8c1080fb(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+create or replace function commit_fa49c6170649(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
 language plpgsql volatile set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $function$
 #variable_conflict use_column
 declare
@@ -3450,7 +3450,9 @@ begin
               when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
               else coalesce(b.body->(k.k->>'field'), 'null') = k.k->'value' end)
           from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
-            and x.id = e.id and x.body is not null) b), true) end as holds,
+            and x.id = e.id and x.body is not null
+            and exists (select 1 from webhooks r join api_keys k on k.organization_id = r.organization_id and k.id = r.api_key_id
+                where r.organization_id = p_organization_id and r.id = w.id and k.scopes && array['*', case x.subject_kind when 'teammate' then 'teammates:read' when 'customer' then 'customers:read' when 'conversation' then 'conversations:read' when 'message' then 'messages:read' when 'note' then 'notes:read' when 'ticket' then 'tickets:read' when 'booking' then 'bookings:read' when 'endpoint' then 'webhooks:read' end])) b), true) end as holds,
             case when w.options ? 'skipOwn' then (select x.cause->>'key' = w.api_key_id::text from events x
               where x.organization_id = p_organization_id and x.id = e.id) end as is_own offset 0) c
         where w.organization_id = p_organization_id and w.id = any(v_webhooks);
@@ -3805,7 +3807,7 @@ begin
 end;
 $function$;
 
-create or replace function recover_piece_e68425cb556f(p_organization_id uuid, p_webhook_id uuid, p_recovery_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz, p_events int, p_backlog int, p_attempts int) returns text
+create or replace function recover_piece_2c5901613bee(p_organization_id uuid, p_webhook_id uuid, p_recovery_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz, p_events int, p_backlog int, p_attempts int) returns text
 language plpgsql volatile as $function$
 declare
   v_position uuid;
@@ -3898,7 +3900,9 @@ begin
               when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
               else coalesce(b.body->(k.k->>'field'), 'null') = k.k->'value' end)
           from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
-            and x.id = e.id and x.body is not null) b), true) end;
+            and x.id = e.id and x.body is not null
+            and exists (select 1 from webhooks r join api_keys k on k.organization_id = r.organization_id and k.id = r.api_key_id
+                where r.organization_id = p_organization_id and r.id = p_webhook_id and k.scopes && array['*', case x.subject_kind when 'teammate' then 'teammates:read' when 'customer' then 'customers:read' when 'conversation' then 'conversations:read' when 'message' then 'messages:read' when 'note' then 'notes:read' when 'ticket' then 'tickets:read' when 'booking' then 'bookings:read' when 'endpoint' then 'webhooks:read' end])) b), true) end;
     get diagnostics v_created = row_count;
   end if;
 
@@ -3918,7 +3922,7 @@ begin
 end;
 $function$;
 
-create or replace function report_endpoint_42cd7831d5fd(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_before text, p_state text, p_since timestamptz, p_type text, p_body text, p_attempts int) returns boolean
+create or replace function report_endpoint_290c45d22ac6(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_before text, p_state text, p_since timestamptz, p_type text, p_body text, p_attempts int) returns boolean
 language plpgsql volatile as $function$
 declare
   v_stamp timestamptz(3);
@@ -3966,7 +3970,9 @@ begin
               when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
               else coalesce(b.body->(k.k->>'field'), 'null') = k.k->'value' end)
           from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
-            and x.id = e.id and x.body is not null) b), true) end as holds offset 0) c
+            and x.id = e.id and x.body is not null
+            and exists (select 1 from webhooks r join api_keys k on k.organization_id = r.organization_id and k.id = r.api_key_id
+                where r.organization_id = p_organization_id and r.id = w.id and k.scopes && array['*', case x.subject_kind  when 'endpoint' then 'webhooks:read' end])) b), true) end as holds offset 0) c
         where w.organization_id = p_organization_id and w.id = any(v_webhooks);
   perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks)
     order by l.webhook_id for update;
@@ -3977,7 +3983,7 @@ begin
 end;
 $function$;
 
-create or replace function fan_out_piece_b3d47d09bd67(p_organization_id uuid, p_now timestamptz, p_events int, p_each int, p_backlog int) returns text
+create or replace function fan_out_piece_8b4dfde3c45b(p_organization_id uuid, p_now timestamptz, p_events int, p_each int, p_backlog int) returns text
 language plpgsql volatile as $function$
 declare
   v_webhook_id uuid;
@@ -4049,7 +4055,9 @@ begin
               when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
               else coalesce(b.body->(k.k->>'field'), 'null') = k.k->'value' end)
           from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
-            and x.id = e.id and x.body is not null) b), true) end) then (p_now at time zone 'UTC')::date else 'infinity' end, e.id, e.type, e.created_at, e.subject_kind,
+            and x.id = e.id and x.body is not null
+            and exists (select 1 from webhooks r join api_keys k on k.organization_id = r.organization_id and k.id = r.api_key_id
+                where r.organization_id = p_organization_id and r.id = v_webhook_id and k.scopes && array['*', case x.subject_kind when 'teammate' then 'teammates:read' when 'customer' then 'customers:read' when 'conversation' then 'conversations:read' when 'message' then 'messages:read' when 'note' then 'notes:read' when 'ticket' then 'tickets:read' when 'booking' then 'bookings:read' when 'endpoint' then 'webhooks:read' end])) b), true) end) then (p_now at time zone 'UTC')::date else 'infinity' end, e.id, e.type, e.created_at, e.subject_kind,
           e.subject_id, case when v_reason is not null then 'failed' when e.cause->>'key' = v_own_key then 'skipped' when not (case when v_conditions is null then true else coalesce((
           select not exists (select 1 from jsonb_array_elements(v_conditions) as k(k)
             where (b.body->>'object' not in ('removed', 'webhook') or k.k->>'field' = 'id') and not case k.k->>'op'
@@ -4058,7 +4066,9 @@ begin
               when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
               else coalesce(b.body->(k.k->>'field'), 'null') = k.k->'value' end)
           from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
-            and x.id = e.id and x.body is not null) b), true) end) then 'skipped' else 'pending' end, 'current', 0, v_max_attempts, case when v_reason is not null then 'endpoint_disabled' when e.cause->>'key' = v_own_key then 'own_change' when not (case when v_conditions is null then true else coalesce((
+            and x.id = e.id and x.body is not null
+            and exists (select 1 from webhooks r join api_keys k on k.organization_id = r.organization_id and k.id = r.api_key_id
+                where r.organization_id = p_organization_id and r.id = v_webhook_id and k.scopes && array['*', case x.subject_kind when 'teammate' then 'teammates:read' when 'customer' then 'customers:read' when 'conversation' then 'conversations:read' when 'message' then 'messages:read' when 'note' then 'notes:read' when 'ticket' then 'tickets:read' when 'booking' then 'bookings:read' when 'endpoint' then 'webhooks:read' end])) b), true) end) then 'skipped' else 'pending' end, 'current', 0, v_max_attempts, case when v_reason is not null then 'endpoint_disabled' when e.cause->>'key' = v_own_key then 'own_change' when not (case when v_conditions is null then true else coalesce((
           select not exists (select 1 from jsonb_array_elements(v_conditions) as k(k)
             where (b.body->>'object' not in ('removed', 'webhook') or k.k->>'field' = 'id') and not case k.k->>'op'
               when 'exists' then (coalesce(b.body->(k.k->>'field'), 'null') <> 'null') = coalesce((k.k->>'value')::boolean, true)
@@ -4066,7 +4076,9 @@ begin
               when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
               else coalesce(b.body->(k.k->>'field'), 'null') = k.k->'value' end)
           from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
-            and x.id = e.id and x.body is not null) b), true) end) then 'conditions_not_met' else null end, case when v_reason is not null then 'the endpoint was disabled: ' || v_reason when e.cause->>'key' = v_own_key then 'the key of the endpoint caused it' when not (case when v_conditions is null then true else coalesce((
+            and x.id = e.id and x.body is not null
+            and exists (select 1 from webhooks r join api_keys k on k.organization_id = r.organization_id and k.id = r.api_key_id
+                where r.organization_id = p_organization_id and r.id = v_webhook_id and k.scopes && array['*', case x.subject_kind when 'teammate' then 'teammates:read' when 'customer' then 'customers:read' when 'conversation' then 'conversations:read' when 'message' then 'messages:read' when 'note' then 'notes:read' when 'ticket' then 'tickets:read' when 'booking' then 'bookings:read' when 'endpoint' then 'webhooks:read' end])) b), true) end) then 'conditions_not_met' else null end, case when v_reason is not null then 'the endpoint was disabled: ' || v_reason when e.cause->>'key' = v_own_key then 'the key of the endpoint caused it' when not (case when v_conditions is null then true else coalesce((
           select not exists (select 1 from jsonb_array_elements(v_conditions) as k(k)
             where (b.body->>'object' not in ('removed', 'webhook') or k.k->>'field' = 'id') and not case k.k->>'op'
               when 'exists' then (coalesce(b.body->(k.k->>'field'), 'null') <> 'null') = coalesce((k.k->>'value')::boolean, true)
@@ -4074,7 +4086,9 @@ begin
               when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
               else coalesce(b.body->(k.k->>'field'), 'null') = k.k->'value' end)
           from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
-            and x.id = e.id and x.body is not null) b), true) end) then 'the conditions of the endpoint did not hold' else null end, case when v_reason is not null then null when e.cause->>'key' = v_own_key then null when not (case when v_conditions is null then true else coalesce((
+            and x.id = e.id and x.body is not null
+            and exists (select 1 from webhooks r join api_keys k on k.organization_id = r.organization_id and k.id = r.api_key_id
+                where r.organization_id = p_organization_id and r.id = v_webhook_id and k.scopes && array['*', case x.subject_kind when 'teammate' then 'teammates:read' when 'customer' then 'customers:read' when 'conversation' then 'conversations:read' when 'message' then 'messages:read' when 'note' then 'notes:read' when 'ticket' then 'tickets:read' when 'booking' then 'bookings:read' when 'endpoint' then 'webhooks:read' end])) b), true) end) then 'the conditions of the endpoint did not hold' else null end, case when v_reason is not null then null when e.cause->>'key' = v_own_key then null when not (case when v_conditions is null then true else coalesce((
           select not exists (select 1 from jsonb_array_elements(v_conditions) as k(k)
             where (b.body->>'object' not in ('removed', 'webhook') or k.k->>'field' = 'id') and not case k.k->>'op'
               when 'exists' then (coalesce(b.body->(k.k->>'field'), 'null') <> 'null') = coalesce((k.k->>'value')::boolean, true)
@@ -4082,7 +4096,9 @@ begin
               when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
               else coalesce(b.body->(k.k->>'field'), 'null') = k.k->'value' end)
           from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
-            and x.id = e.id and x.body is not null) b), true) end) then null else p_now end, p_now, p_now
+            and x.id = e.id and x.body is not null
+            and exists (select 1 from webhooks r join api_keys k on k.organization_id = r.organization_id and k.id = r.api_key_id
+                where r.organization_id = p_organization_id and r.id = v_webhook_id and k.scopes && array['*', case x.subject_kind when 'teammate' then 'teammates:read' when 'customer' then 'customers:read' when 'conversation' then 'conversations:read' when 'message' then 'messages:read' when 'note' then 'notes:read' when 'ticket' then 'tickets:read' when 'booking' then 'bookings:read' when 'endpoint' then 'webhooks:read' end])) b), true) end) then null else p_now end, p_now, p_now
         from events e where e.organization_id = p_organization_id and e.id = any(v_events) and e.id <> all(v_known);
       if v_reason is null then
         -- The queue is locked, not only woken, as by a commit.

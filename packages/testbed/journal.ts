@@ -12,11 +12,13 @@ import { type TestClock, testClock } from './clock.ts'
 import { type TestDatabase, testDatabase } from './database.ts'
 import { type deskDecide as Desk, deskDecide, rowOf } from './decide.ts'
 
+export const tables = kinds.map(({ table }) => table)
+
 /** Deliveries are created, and no worker is notified. */
 export const withoutWorkers = {
   maxAttempts: 6,
   notifier: { deliveries: () => {}, largeCommit: () => {}, changes: () => {} },
-  tables: kinds.map(({ table }) => table),
+  tables,
 }
 
 export interface TestJournal extends AsyncDisposable {

@@ -26,10 +26,8 @@ import { reportFunction } from './webhooks/report-endpoints.ts'
 export function schemaOf(
   kinds: readonly Kind[] = deskKinds,
 ): Schema & { readonly commitFunction: SchemaFunction } {
-  const commit = commitFunction(
-    kinds.map((kind) => kind.table),
-    deliverEvents,
-  )
+  const tables = kinds.map((kind) => kind.table)
+  const commit = commitFunction(tables, deliverEvents)
   return {
     commitFunction: commit,
     migrations: [
@@ -44,9 +42,9 @@ export function schemaOf(
       disableFunction,
       failPendingFunction,
       retryNowFunction,
-      recoverPieceFunction,
+      recoverPieceFunction(tables),
       reportFunction,
-      fanOutFunction,
+      fanOutFunction(tables),
       expireFunction,
       ...webhookFunctions,
       ...logFunctions,

@@ -127,12 +127,12 @@ async function sendOrSkip(
     return { kind: 'endpoint_disabled', message: `the endpoint was disabled: ${disabled}` }
   }
   const { subscription } = endpoint
-  if (data === null && subscription === undefined)
-    return { kind: 'subject_unavailable', message: `the ${event.subjectKind} was removed` }
   const scope = scopeOf(event.subjectKind)
   if (scope !== null && !grants(endpoint.scopes ?? [], scope)) {
     return { kind: 'subject_unavailable', message: `the registrant's key lacks the scope ${scope}` }
   }
+  if (data === null && subscription === undefined)
+    return { kind: 'subject_unavailable', message: `the ${event.subjectKind} was removed` }
   const body =
     subscription === undefined
       ? envelope(claim, event, dataFor(endpoint.options ?? null, data ?? '{}'))

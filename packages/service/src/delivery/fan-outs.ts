@@ -3,6 +3,7 @@ import { fromOrganization, unlessBusy } from '../db/call-function.ts'
 import type { Database } from '../db/fair-pool.ts'
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
 import { lockClock } from '../journal/sql-fragments.ts'
+import type { StreamTable } from '../journal/stream-table.ts'
 import { type JobLoop, jobLoop } from '../kernel/job-loop.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
@@ -14,8 +15,11 @@ import { deliveryTuning } from './tuning.ts'
 
 const { backlogAtMost, eventsAPiece, eventsOfOne, ...limits } = deliveryTuning.fanOuts
 
-export function createFanOuts(services: JobServices & { readonly database: Database }): JobLoop {
+export function createFanOuts(
+  services: JobServices & { readonly database: Database; readonly tables: readonly StreamTable[] },
+): JobLoop {
   const { database, clock, log, onDeliveries } = services
+  const piece = fanOutFunction(services.tables).name
   return jobLoop({
     ...limits,
     async findDue(limit, except) {
@@ -31,8 +35,8 @@ export function createFanOuts(services: JobServices & { readonly database: Datab
     },
     async run({ organizationId }) {
       const called = database.ofLong(organizationId).query<{ came: 'more' | 'done' | 'busy' }>({
-        name: fanOutFunction.name,
-        text: `select ${fanOutFunction.name}($1, $2, ${eventsAPiece}, ${eventsOfOne}, ${backlogAtMost}) as came
+        name: piece,
+        text: `select ${piece}($1, $2, ${eventsAPiece}, ${eventsOfOne}, ${backlogAtMost}) as came
                  ${fromOrganization}`,
         values: [organizationId, formatTimestamp(clock.now())],
       })
@@ -63,13 +67,14 @@ const lockNumber = 673_720_110
  *
  * Returns 'more', 'done' when nothing is due, or 'busy' when another worker runs a piece of the organization.
  */
-export const fanOutFunction: SchemaFunction = schemaFunction(
-  'fan_out_piece',
-  {
-    arguments: 'p_organization_id uuid, p_now timestamptz, p_events int, p_each int, p_backlog int',
-    returns: 'text',
-  },
-  `declare
+export const fanOutFunction = (tables: readonly StreamTable[]): SchemaFunction =>
+  schemaFunction(
+    'fan_out_piece',
+    {
+      arguments: 'p_organization_id uuid, p_now timestamptz, p_events int, p_each int, p_backlog int',
+      returns: 'text',
+    },
+    `declare
   v_webhook_id uuid;
   v_stamp timestamptz(3);
   v_types text[];
@@ -128,7 +133,7 @@ begin
         attempts: 'v_max_attempts',
         from: 'from events e where e.organization_id = p_organization_id and e.id = any(v_events) and e.id <> all(v_known)',
         disabledReason: 'v_reason',
-        holds: `(${conditionsHold('v_conditions', 'e.id')})`,
+        holds: `(${conditionsHold(tables, 'v_conditions', 'v_webhook_id', 'e.id')})`,
         isOwn: "e.cause->>'key' = v_own_key",
       })}
       if v_reason is null then
@@ -148,4 +153,4 @@ begin
   end loop;
   return 'more';
 end;`,
-)
+  )

@@ -1,5 +1,6 @@
 /** SQL that creates deliveries: the one insert of them, and what the commit function does for a commit's events. */
 import { largeBeyond } from '../admission/large-work.ts'
+import type { StreamTable } from '../journal/stream-table.ts'
 import {
   countForSubscribers,
   findSubscribers,
@@ -7,6 +8,7 @@ import {
   fromSubscribersWith,
   fromSubscriptions,
   ownKey,
+  registrantHas,
 } from '../webhooks/table/endpoints.ts'
 import type { ControlType } from './control.ts'
 
@@ -86,9 +88,16 @@ export function insertControl(
 /**
  * SQL: whether these conditions, jsonb or null, hold of the event with this id; without conditions no event is read. All but those on the
  * id always hold of a removal, so that receivers do not keep what is gone, of an event about an endpoint, and of a body that was erased. Of an event that lists no changes,
- * as a creation, every field with a value counts as changed.
+ * as a creation, every field with a value counts as changed. They hold of an object that the registrant of the endpoint (`webhookId`) may
+ * not read, whose delivery fails: the log would show that key which values the object has.
  */
-export function conditionsHold(conditions: string, eventId: string): string {
+export function conditionsHold(
+  tables: readonly StreamTable[],
+  conditions: string,
+  webhookId: string,
+  eventId: string,
+): string {
+  const scopes = tables.map(({ kind, name }) => `when '${kind}' then '${name}:read'`).join(' ')
   const actual = "coalesce(b.body->(k.k->>'field'), 'null')"
   return `case when ${conditions} is null then true else coalesce((
           select not exists (select 1 from jsonb_array_elements(${conditions}) as k(k)
@@ -98,7 +107,8 @@ export function conditionsHold(conditions: string, eventId: string): string {
               when 'in' then k.k->'value' @> ${actual}
               else ${actual} = k.k->'value' end)
           from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
-            and x.id = ${eventId} and x.body is not null) b), true) end`
+            and x.id = ${eventId} and x.body is not null
+            and ${registrantHas(webhookId, `case x.subject_kind ${scopes} when 'endpoint' then 'webhooks:read' end`)}) b), true) end`
 }
 
 const ofCommit = { webhookId: 'w.id', event: 'e', attempts: "(p_changes->>'max_attempts')::int" }
@@ -110,7 +120,7 @@ const events = `(select u.id, u.type, v_stamp as created_at, u.subject_kind, u.s
  * Part of the commit function (`journal/commit-function.ts`): it reads `v_events` and the arrays beside it, and
  * `v_stamp`, and sets `v_webhooks`, `v_may_skip`, `v_woken` and `v_large`.
  */
-export const deliverEvents = `${findSubscribers}
+export const deliverEvents = (tables: readonly StreamTable[]) => `${findSubscribers}
   -- More than ${largeBeyond.deliveries} are inserted after the commit, in pieces, from the subscriptions noted here: nothing else of the
   -- organization can commit meanwhile.
   if cardinality(v_events) > ${largeBeyond.deliveries} / cardinality(v_webhooks) then
@@ -128,7 +138,7 @@ export const deliverEvents = `${findSubscribers}
         from: fromSubscribersWith(
           events,
           `
-        cross join lateral (select ${conditionsHold("w.options->'conditions'", 'e.id')} as holds,
+        cross join lateral (select ${conditionsHold(tables, "w.options->'conditions'", 'w.id', 'e.id')} as holds,
             case when w.options ? 'skipOwn' then (select x.cause->>'key' = w.api_key_id::text from events x
               where x.organization_id = p_organization_id and x.id = e.id) end as is_own offset 0) c`,
         ),

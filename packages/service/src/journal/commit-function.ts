@@ -35,7 +35,10 @@ import { changeableRows, rowByKey, storeResponses, unexpired } from './sql-fragm
 import type { StreamReference, StreamTable } from './stream-table.ts'
 
 /** Pure: the same tables give the same text and name. `deliverEvents`: `delivery/new-deliveries.ts`. */
-export function commitFunction(tables: readonly StreamTable[], deliverEvents: string): SchemaFunction {
+export function commitFunction(
+  tables: readonly StreamTable[],
+  deliverEvents: (tables: readonly StreamTable[]) => string,
+): SchemaFunction {
   return schemaFunction(
     'commit',
     {
@@ -53,7 +56,7 @@ ${deletesHeading}${tables.map((table) => deletes(table, tables)).join('')}
 ${checksHeading}${tables.map((table) => checks(table, tables)).join('')}
 ${unitsTogether}
 ${writesHeading}${tables.map((table) => [inserts(table), updates(table), searchDocuments(table)].join('')).join('')}
-${end(deliverEvents)}
+${end(deliverEvents(tables))}
 end;`,
   )
 }

@@ -327,9 +327,9 @@ export function createWorker(options: {
   const registrants = createRegistrants({ ...services, pool, observer })
   const recoverer = createRecoverer({
     ...services,
-    recoveries: createRecoveries(pool, attemptsOf(schedule)),
+    recoveries: createRecoveries(pool, attemptsOf(schedule), tables),
   })
-  const fanOuts = createFanOuts({ ...services, database: otherDatabase })
+  const fanOuts = createFanOuts({ ...services, database: otherDatabase, tables })
   const reports = createReports({
     ...services,
     database: otherDatabase,

@@ -136,10 +136,7 @@ export function createEndpoints(services: EndpointServices) {
         return now === null ? shown : recordOf(now)
       }),
 
-    async remove(organizationId: string, id: string): Promise<Outcome<null>> {
-      const removed = await store.remove(organizationId, id, clock.now())
-      return removed ? done(null) : refused(noSuchWebhook(id))
-    },
+    remove: (caller: Caller, id: string): Promise<Outcome<null>> => withOwn(caller, id, store.remove),
 
     async rotate(
       caller: Caller,
@@ -191,10 +188,21 @@ export function createEndpoints(services: EndpointServices) {
       ])
     },
 
-    async dropPrevious(organizationId: string, id: string): Promise<Outcome<null>> {
-      const dropped = await store.dropPrevious(organizationId, id, clock.now())
-      return dropped ? done(null) : refused(noSuchWebhook(id))
-    },
+    dropPrevious: (caller: Caller, id: string): Promise<Outcome<null>> =>
+      withOwn(caller, id, store.dropPrevious),
+  }
+
+  /** Does this to an endpoint that the caller's key registered, or could register. */
+  async function withOwn(
+    { organizationId, apiKeyId, scopes }: Caller,
+    id: string,
+    change: (organizationId: string, id: string, now: number) => Promise<boolean>,
+  ): Promise<Outcome<null>> {
+    const row = await store.read(organizationId, id, clock.now())
+    const refusal =
+      row === null || row.api_key_id === apiKeyId ? null : eventTypes.unreadable(scopes, row.events)
+    if (refusal !== null) return refused(refusal)
+    return (await change(organizationId, id, clock.now())) ? done(null) : refused(noSuchWebhook(id))
   }
 
   /** `decide` returns null when another change committed first. */
@@ -226,8 +234,8 @@ export function createEndpoints(services: EndpointServices) {
     const headers = sent.has('headers') && given.headers != null ? given.headers : null
     const unmeetable = eventTypes.unmeetable(given.conditions ?? [], given.events)
     if (unmeetable !== null && (sent.has('conditions') || sent.has('events'))) return fail(unmeetable)
-    const matters = ['url', 'events', 'signatures', 'status'].some((name) => sent.has(name))
-    if (matters) {
+    const matters = ['url', 'events', 'signatures', 'status', 'conditions'].some((name) => sent.has(name))
+    if (matters || row.api_key_id !== caller.apiKeyId) {
       const subscribed = [...new Set([...row.events, ...after.events])]
       const unreadable = eventTypes.unreadable(caller.scopes, subscribed)
       if (unreadable !== null) return fail(unreadable)

@@ -70,7 +70,7 @@ begin
     attempts: 'p_attempts',
     from: fromSubscribersWith(
       `(select v_event_id as id, p_type as type, v_stamp as created_at, 'endpoint' as subject_kind, p_webhook_id as subject_id)`,
-      ` cross join lateral (select ${conditionsHold("w.options->'conditions'", 'e.id')} as holds offset 0) c`,
+      ` cross join lateral (select ${conditionsHold([], "w.options->'conditions'", 'w.id', 'e.id')} as holds offset 0) c`,
     ),
     holds: 'c.holds',
   })}

@@ -147,7 +147,7 @@ const changeWebhook = route({
   id: 'updateWebhook',
   summary: 'Change an endpoint, disable it or make it active again',
   description:
-    'Needs the read scope of every subscribed type as well. A change of url or events, or to active, makes the caller the registrant; status active resets the failure count. standard is added to signatures only when every secret that signs is in standard base64, as new ones are.',
+    'A change of url, events, signatures, status or conditions, and any of an endpoint of another key, needs the read scope of every subscribed type as well. A change of url or events, or to active, makes the caller the registrant; status active resets the failure count. standard is added to signatures only when every secret that signs is in standard base64, as new ones are.',
   body: 'WebhookPatch',
   answers: { 200: { description: 'The endpoint.', schema: ref('Webhook') } },
   errors: [...urlErrors, 'not_found', 'subscription'],
@@ -163,11 +163,12 @@ const removeWebhook = route({
   path: '/v1/webhooks/{id}',
   id: 'deleteWebhook',
   summary: 'Delete an endpoint with its log',
+  description: 'Of another key: needs the read scope of every subscribed type as well.',
   answers: { 204: { description: 'Deleted.' } },
   errors: ['not_found'],
   async handle({ endpoints }, { caller, params }) {
     const id = parseId(params.id)
-    return id === null ? refused(noSuchWebhook(params.id)) : endpoints.remove(caller.organizationId, id)
+    return id === null ? refused(noSuchWebhook(params.id)) : endpoints.remove(caller, id)
   },
 })
 
@@ -207,7 +208,7 @@ const dropPreviousSecret = route({
   errors: ['not_found'],
   async handle({ endpoints }, { caller, params }) {
     const id = parseId(params.id)
-    return id === null ? refused(noSuchWebhook(params.id)) : endpoints.dropPrevious(caller.organizationId, id)
+    return id === null ? refused(noSuchWebhook(params.id)) : endpoints.dropPrevious(caller, id)
   },
 })
 

@@ -13,6 +13,7 @@ import {
 } from '../../../testbed/desk.ts'
 import { testEngine } from '../../../testbed/engine.ts'
 import { day, makeWebhook, minute } from '../../../testbed/hooks.ts'
+import { tables } from '../../../testbed/journal.ts'
 import { type Api, type TestService, testService } from '../../../testbed/service.ts'
 import { markRestored } from '../../src/backup/restored.ts'
 import { createDirectory } from '../../src/databases/directory.ts'
@@ -48,7 +49,7 @@ export async function fullDesk(): Promise<FullDesk> {
   await halfMoved(service.database.pool, elsewhere)
   await createJobs(service.database.pool).enqueue(clock.now(), firstConversation)
   const recoverer = createRecoverer({
-    recoveries: createRecoveries(service.database.pool, 6),
+    recoveries: createRecoveries(service.database.pool, 6, tables),
     clock,
     log: service.app.server.log,
     onDeliveries: () => {},

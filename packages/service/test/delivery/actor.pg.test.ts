@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { makeTicket } from '../../../testbed/desk.ts'
 import { makeWebhook } from '../../../testbed/hooks.ts'
+import { tables } from '../../../testbed/journal.ts'
 import { unshared } from '../../src/db/fair-pool.ts'
 import { createFanOuts } from '../../src/delivery/fan-outs.ts'
 import { createRecoverer, createRecoveries } from '../../src/webhooks/recovery/job.ts'
@@ -151,7 +152,7 @@ test('skipOwn skips what the registering key or its session caused: in commits, 
   await it.change(id, { skipOwn: false })
   const { database, app } = it.service
   const services = { clock: it.clock, log: app.server.log, onDeliveries: () => {} }
-  await createFanOuts({ ...services, database: unshared(database.pool) }).runDue()
+  await createFanOuts({ ...services, tables, database: unshared(database.pool) }).runDue()
   const ofBatches = await database.pool.query(
     `select e.cause->>'key' = w.api_key_id::text as own, d.status, count(*)::int from deliveries d
        join webhooks w on w.organization_id = d.organization_id and w.id = d.webhook_id
@@ -168,7 +169,7 @@ test('skipOwn skips what the registering key or its session caused: in commits, 
   await it.change(id, { skipOwn: true })
   const before = (await it.log(id, '&status=skipped')).length
   await it.api.post(`/v1/webhooks/${id}/recover`, { since: '2020-01-01T00:00:00Z', includeSucceeded: true })
-  await createRecoverer({ ...services, recoveries: createRecoveries(database.pool, 6) }).runDue()
+  await createRecoverer({ ...services, recoveries: createRecoveries(database.pool, 6, tables) }).runDue()
   await it.engine.runDue()
   expect(it.receiver.requests.filter(({ body }) => body.includes('"own"'))).toEqual([])
   expect(await it.log(id, '&status=skipped')).toHaveLength(before)

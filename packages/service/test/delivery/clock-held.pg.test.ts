@@ -9,6 +9,7 @@ import { makeCustomer } from '../../../testbed/desk.ts'
 import { testEngine } from '../../../testbed/engine.ts'
 import { eventually } from '../../../testbed/eventually.ts'
 import { deliveriesOf, makeWebhook, minute } from '../../../testbed/hooks.ts'
+import { tables } from '../../../testbed/journal.ts'
 import { lockRow } from '../../../testbed/locks.ts'
 import { type Api, testService } from '../../../testbed/service.ts'
 import { unshared } from '../../src/db/fair-pool.ts'
@@ -174,7 +175,7 @@ test('recoveries: those of others are done meanwhile', async () => {
   const recoveries = await missed(it.held, many)
   const [own] = await missed(it.other, 1)
   const recoverer = createRecoverer({
-    recoveries: createRecoveries(it.workerPool, 6),
+    recoveries: createRecoveries(it.workerPool, 6, tables),
     clock: it.clock,
     log: it.service.app.server.log,
     onDeliveries: () => {},

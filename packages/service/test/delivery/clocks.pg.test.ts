@@ -16,6 +16,7 @@ import {
   retry,
   second,
 } from '../../../testbed/hooks.ts'
+import { tables } from '../../../testbed/journal.ts'
 import { testService } from '../../../testbed/service.ts'
 import { followDatabaseClock } from '../../src/db/clock.ts'
 import { createRecoveries } from '../../src/webhooks/recovery/job.ts'
@@ -178,7 +179,7 @@ describe('set back while a recovery', () => {
     [
       'is leased to a worker that dies',
       async (it: Awaited<ReturnType<typeof recovering>>) => {
-        const recoveries = createRecoveries(it.service.database.pool, 6)
+        const recoveries = createRecoveries(it.service.database.pool, 6, tables)
         const [due] = await recoveries.findDue(it.clock.now(), 1)
         expect(await recoveries.claim(due!, randomUUID(), it.clock.now(), it.clock.now() + 10_000)).toBe(true)
       },

@@ -2,6 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import { makeCustomer, makeTicket } from '../../../testbed/desk.ts'
 import { makeWebhook, minute, receiverUrl, retry } from '../../../testbed/hooks.ts'
+import { tables } from '../../../testbed/journal.ts'
+import { asToken, makeKey } from '../../../testbed/keys.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
 import { unshared } from '../../src/db/fair-pool.ts'
 import { createFanOuts } from '../../src/delivery/fan-outs.ts'
@@ -111,6 +113,7 @@ test('a commit that workers fan out is judged by the conditions at its time', as
   expect((await it.api.post('/v1/customers/batch', { items })).status).toBe(200)
   for (const id of ids) await it.change(id, { conditions: null })
   const fanOuts = createFanOuts({
+    tables,
     database: unshared(it.service.database.pool),
     clock: it.clock,
     log: it.service.app.server.log,
@@ -174,6 +177,54 @@ test('changedFields are named to endpoints that ask, the same in each attempt; c
   await it.api.delete(`/v1/tickets/${ticket.id}`)
   await it.engine.runDue()
   expect(it.bodies.slice(4).map((body) => Object.keys(body).length)).toEqual([6, 6])
+})
+
+test('a registrant that lost the read scope changes no conditions, and those that it has are not judged', async () => {
+  await using it = await receiving()
+  const less = ['webhooks:write', 'webhooks:read']
+  const all = [...less, 'tickets:read']
+  const key = await makeKey(it.api, { scopes: all })
+  const scope = (scopes: readonly string[]) => it.api.patch(`/v1/api-keys/${key.id}`, { scopes })
+  const who = asToken(it.service, it.api, key.token)
+  const { id } = await makeWebhook(who, { url: it.url, events: ['ticket.created'], conditions: urgent })
+  expect((await scope(less)).status).toBe(200)
+  const refused = await who.patch(`/v1/webhooks/${id}`, { conditions: null })
+  expect([refused.status, refused.json.code]).toEqual([403, 'insufficient_scope'])
+  expect((await who.patch(`/v1/webhooks/${id}`, { description: 'own' })).status).toBe(200)
+
+  const priorities = ['high', 'low']
+  const { customerId } = await makeTicket(it.api, { priority: 'high' })
+  await makeTicket(it.api, { customerId, priority: 'low' })
+  // One commit that workers fan out.
+  await it.endpoint({ events: ['ticket.created'] })
+  const subject = 'many'
+  const items = Array.from({ length: 501 }, (_, n) => ({ customerId, subject, priority: priorities[n % 2] }))
+  expect((await it.api.post('/v1/tickets/batch', { items })).status).toBe(200)
+  const services = { clock: it.clock, log: it.service.app.server.log, onDeliveries: () => {} }
+  const fanOuts = createFanOuts({ ...services, database: unshared(it.service.database.pool), tables })
+  while ((await fanOuts.runDue()) > 0);
+  const count = async (query: string) =>
+    (await who.get(`/v1/webhooks/${id}/deliveries?limit=1&${query}`)).json.pagination.total
+  expect([await count('status=skipped'), await count('status=pending')]).toEqual([0, 503])
+  await it.engine.runDue()
+  expect((await it.log(id))[0].lastError).toEqual({
+    code: 'subject_unavailable',
+    message: "the registrant's key lacks the scope tickets:read",
+  })
+
+  // A recovery brings back what was skipped while it could read, whether or not the conditions hold.
+  it.clock.advance(minute)
+  const since = at(it.clock.now())
+  await scope(all)
+  for (const priority of priorities) await makeTicket(it.api, { customerId, priority })
+  await scope(less)
+  expect(await count('status=skipped')).toBe(1)
+  it.clock.advance(minute)
+  expect((await it.api.post(`/v1/webhooks/${id}/recover`, { since })).status).toBe(202)
+  await recovererOn(it.service, it.clock).runDue()
+  const recovered = await it.log(id, `&createdAfter=${since}`)
+  expect(recovered.map(({ status }) => status)).toEqual(['pending'])
+  expect((await who.delete(`/v1/webhooks/${id}`)).status).toBe(204)
 })
 
 describe('refused with 422', () => {

@@ -5,6 +5,7 @@ import { makeCustomer } from '../../../testbed/desk.ts'
 import { testEngine } from '../../../testbed/engine.ts'
 import { eventually } from '../../../testbed/eventually.ts'
 import { makeWebhook, minute } from '../../../testbed/hooks.ts'
+import { tables } from '../../../testbed/journal.ts'
 import { lockRow, waitingBackends } from '../../../testbed/locks.ts'
 import { type Api, createApi, testService } from '../../../testbed/service.ts'
 import { unshared } from '../../src/db/fair-pool.ts'
@@ -18,6 +19,7 @@ async function desk() {
   const worker = testEngine(service, clock)
   const fanOutsOn = () =>
     createFanOuts({
+      tables,
       database: unshared(pool),
       clock,
       log: service.app.server.log,
@@ -206,12 +208,10 @@ describe('between the commit and its deliveries', () => {
 
 describe('in pieces', () => {
   const piece = async (it: Desk, events: number, ofOne: number) => {
-    const { rows } = await it.pool.query(`select ${fanOutFunction.name}($1, $2, $3, $4, 1000) as came`, [
-      it.api.organizationId,
-      at(it.clock.now()),
-      events,
-      ofOne,
-    ])
+    const { rows } = await it.pool.query(
+      `select ${fanOutFunction(tables).name}($1, $2, $3, $4, 1000) as came`,
+      [it.api.organizationId, at(it.clock.now()), events, ofOne],
+    )
     return rows[0].came
   }
 

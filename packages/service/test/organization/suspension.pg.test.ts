@@ -5,6 +5,7 @@ import { makeCustomer } from '../../../testbed/desk.ts'
 import { lifeless, testEngine } from '../../../testbed/engine.ts'
 import { heldSend } from '../../../testbed/held-send.ts'
 import { day, deliveriesOf, hour, makeWebhook, readWebhook } from '../../../testbed/hooks.ts'
+import { tables } from '../../../testbed/journal.ts'
 import { makeKey } from '../../../testbed/keys.ts'
 import { waitingBackends } from '../../../testbed/locks.ts'
 import type { Api } from '../../../testbed/service.ts'
@@ -185,6 +186,7 @@ test('what a large commit has left to be made waits too', async () => {
   await suspend(api)
   const { database, app } = shared()
   const fanOuts = createFanOuts({
+    tables,
     database: unshared(database.pool),
     clock,
     log: app.server.log,

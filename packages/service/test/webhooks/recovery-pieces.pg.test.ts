@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { makeCustomer } from '../../../testbed/desk.ts'
 import { day, hour, minute } from '../../../testbed/hooks.ts'
+import { tables } from '../../../testbed/journal.ts'
 import { lockRow, waitingBackends, waitingChanges } from '../../../testbed/locks.ts'
 import type { Api } from '../../../testbed/service.ts'
 import { createRecoveries } from '../../src/webhooks/recovery/job.ts'
@@ -44,7 +45,7 @@ describe('many events', () => {
     await missed(it, it.api, 450)
     const { id } = (await it.recover({ since: at(it.clock.now() - day), includeBeforeCreation: true })).json
     const { pool } = it.service.database
-    const recoveries = createRecoveries(pool, 6)
+    const recoveries = createRecoveries(pool, 6, tables)
     const [due] = await recoveries.findDue(it.clock.now(), 1)
     const dead = '01980000-0000-7000-8000-00000000dead'
     const lease = it.clock.now() + 10_000
@@ -79,7 +80,7 @@ describe('many events', () => {
     await missed(it, it.api, 300)
     await it.recover({ since: at(it.clock.now() - day), includeBeforeCreation: true })
     const { pool } = it.service.database
-    const recoveries = createRecoveries(pool, 6)
+    const recoveries = createRecoveries(pool, 6, tables)
     const [due] = await recoveries.findDue(it.clock.now(), 1)
     const lease = '01980000-0000-7000-8000-00000000beef'
     await recoveries.claim(due!, lease, it.clock.now(), it.clock.now() + 10_000)

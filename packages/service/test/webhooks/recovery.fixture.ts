@@ -5,6 +5,7 @@ import { testClock } from '../../../testbed/clock.ts'
 import { deliverySettings } from '../../../testbed/delivery-settings.ts'
 import { testEngine } from '../../../testbed/engine.ts'
 import { dataOf, deliveriesOf, makeWebhook } from '../../../testbed/hooks.ts'
+import { tables } from '../../../testbed/journal.ts'
 import { type TestService, testService } from '../../../testbed/service.ts'
 import { unshared } from '../../src/db/fair-pool.ts'
 import type { Queryable } from '../../src/db/pool.ts'
@@ -50,7 +51,7 @@ export async function desk(
 
 export function recovererOn({ database, app }: TestService, clock: Clock) {
   return createRecoverer({
-    recoveries: createRecoveries(database.pool, 6),
+    recoveries: createRecoveries(database.pool, 6, tables),
     clock,
     log: app.server.log,
     onDeliveries: () => {},

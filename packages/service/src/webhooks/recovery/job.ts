@@ -9,6 +9,7 @@ import { conditionsHold, insertDeliveries } from '../../delivery/new-deliveries.
 import { suspendedOrganizations } from '../../delivery/sweep.ts'
 import { deliveryTuning } from '../../delivery/tuning.ts'
 import { lockClock } from '../../journal/sql-fragments.ts'
+import type { StreamTable } from '../../journal/stream-table.ts'
 import { type JobLoop, type JobOutcome, jobLoop } from '../../kernel/job-loop.ts'
 import { createKeyedQueue } from '../../kernel/keyed-queue.ts'
 import { loggable } from '../../kernel/loggable.ts'
@@ -58,7 +59,8 @@ type Piece = 'more' | 'done' | 'waiting' | 'disabled' | 'lost' | 'busy'
 type Recoveries = ReturnType<typeof createRecoveries>
 
 /** `attempts`: maximum attempts of a delivery. */
-export function createRecoveries(pool: Pool, attempts: number) {
+export function createRecoveries(pool: Pool, attempts: number, tables: readonly StreamTable[]) {
+  const recoverPiece = recoverPieceFunction(tables).name
   return {
     /** Unclaimed recoveries with a piece due, longest due first, except those of the organizations `except`. */
     async findDue(
@@ -103,8 +105,8 @@ export function createRecoveries(pool: Pool, attempts: number) {
       leaseUntil: number,
     ): Promise<Piece> {
       const called = pool.query<{ came: Piece }>({
-        name: recoverPieceFunction.name,
-        text: `select ${recoverPieceFunction.name}($1, $2, $3, $4, $5, $6, ${eventsAPiece}, ${backlogAtMost}, $7) as came
+        name: recoverPiece,
+        text: `select ${recoverPiece}($1, $2, $3, $4, $5, $6, ${eventsAPiece}, ${backlogAtMost}, $7) as came
                  ${fromOrganization}`,
         values: [
           organizationId,
@@ -142,14 +144,15 @@ export function createRecoveries(pool: Pool, attempts: number) {
  * not wait behind all of the past, or while deliveries of a large commit in the window are still to be created; 'disabled', to be tried
  * again in a minute; 'lost' when the recovery is another worker's or gone.
  */
-export const recoverPieceFunction: SchemaFunction = schemaFunction(
-  'recover_piece',
-  {
-    arguments:
-      'p_organization_id uuid, p_webhook_id uuid, p_recovery_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz, p_events int, p_backlog int, p_attempts int',
-    returns: 'text',
-  },
-  `declare
+export const recoverPieceFunction = (tables: readonly StreamTable[]): SchemaFunction =>
+  schemaFunction(
+    'recover_piece',
+    {
+      arguments:
+        'p_organization_id uuid, p_webhook_id uuid, p_recovery_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz, p_events int, p_backlog int, p_attempts int',
+      returns: 'text',
+    },
+    `declare
   v_position uuid;
   v_end uuid;
   v_waits boolean;
@@ -222,7 +225,7 @@ begin
       from: `from events e where e.organization_id = p_organization_id and e.id = any(v_events) and e.id <> all(v_known)
         and e.subject_id <> p_webhook_id
         and e.cause->>'key' is distinct from coalesce(v_own_key, '')
-        and ${conditionsHold('v_conditions', 'e.id')}`,
+        and ${conditionsHold(tables, 'v_conditions', 'p_webhook_id', 'e.id')}`,
     })}
     get diagnostics v_created = row_count;
   end if;
@@ -239,4 +242,4 @@ begin
     where organization_id = p_organization_id and webhook_id = p_webhook_id and id = p_recovery_id;
   return case when v_seen < p_events then 'done' else 'more' end;
 end;`,
-)
+  )
