@@ -1,0 +1,82 @@
+/**
+ * `node checks/machines/start.ts COMMAND …`: what a stranger does with a service. The command, `npm start`, prints an address and a key; a
+ * customer is created and read back; SIGTERM ends the command, and no process is left, for which it needs a namespace of processes.
+ * Prints one line with what was seen; the exit code is 0 where all of that worked.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+
+/** Milliseconds; an installation may be a part of the command. */
+const deadline = 300_000
+
+const [command = 'npm', ...args] = process.argv.slice(2)
+const before = new Set(processes())
+const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+let said = ''
+for (const stream of [child.stdout, child.stderr]) {
+  stream.on('data', (chunk) => {
+    said += chunk
+  })
+}
+const fault = await tryService(child).catch((error: Error) => error.message)
+child.kill('SIGKILL')
+console.log(fault ?? 'works')
+process.exit(fault === null ? 0 : 1)
+
+/** Null, or what did not work. */
+async function tryService(program: ChildProcess): Promise<string | null> {
+  const hasStarted = await until(() => /listening on/.test(said) || program.exitCode !== null)
+  const url = /listening on (http\S+)/.exec(said)?.[1]
+  const key = /\bdwk_\w+/.exec(said)?.[0] ?? process.env.DESKWIRE_BOOTSTRAP_KEY
+  if (program.exitCode !== null) return `ends with ${program.exitCode}: ${complaint()}`
+  if (!hasStarted || url === undefined || key === undefined) return `does not start: ${complaint()}`
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const body = JSON.stringify({ name: 'Zoë' })
+  const created = await fetch(`${url}/v1/customers`, { method: 'POST', headers, body })
+  const customer = (await created.json()) as { id: string; name: string }
+  if (created.status !== 201) return `creating a customer: ${created.status} ${JSON.stringify(customer)}`
+  const read = await fetch(`${url}/v1/customers/${customer.id}`, { headers })
+  if ((await read.text()) !== JSON.stringify(customer)) return `reading the customer: ${read.status}`
+  program.kill('SIGTERM')
+  if (!(await until(() => program.exitCode !== null || program.signalCode !== null)))
+    return 'SIGTERM does not end it'
+  let left: readonly string[] = []
+  await until(() => {
+    left = processes().filter((id) => !before.has(id))
+    return left.length === 0
+  }, 20_000)
+  return left.length === 0 ? null : `SIGTERM leaves ${left.map(nameOf).join(', ')}`
+}
+
+/** The product's own line, or the last that was written. */
+function complaint(): string {
+  const lines = said.split('\n').filter((line) => line.trim() !== '')
+  return lines.find((line) => line.startsWith('deskwire: ')) ?? lines.at(-1) ?? 'nothing is said'
+}
+
+async function until(isTrue: () => boolean, milliseconds = deadline): Promise<boolean> {
+  for (const end = Date.now() + milliseconds; Date.now() < end; ) {
+    if (isTrue()) return true
+    await delay(100)
+  }
+  return isTrue()
+}
+
+/** Those that still run. */
+function processes(): readonly string[] {
+  return readdirSync('/proc').filter((name) => /^\d+$/.test(name) && !/^State:\tZ/m.test(statusOf(name)))
+}
+
+function nameOf(id: string): string {
+  return /^Name:\t(.*)$/m.exec(statusOf(id))?.[1] ?? id
+}
+
+/** Empty where it has ended. */
+function statusOf(id: string): string {
+  try {
+    return readFileSync(`/proc/${id}/status`, 'utf8')
+  } catch {
+    return ''
+  }
+}
