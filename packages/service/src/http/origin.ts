@@ -1,7 +1,7 @@
 /**
  * The origin of the service: DESKWIRE_PUBLIC_URL; else a trusted proxy's `X-Forwarded-Proto` and `X-Forwarded-Host`;
- * else that of the connection. Values that are not one scheme or one host are ignored, as some proxies pass on what
- * clients send.
+ * else that of the connection. Each proxy may append to these headers, as to `X-Forwarded-For`, so the entry of the outermost trusted one
+ * counts. An entry that is no scheme or no host is ignored, as some proxies pass on what clients send.
  */
 import { isIPv6 } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
@@ -30,16 +30,17 @@ export function readOrigins(
   server: FastifyInstance,
   { publicUrl = null, trustsPeer }: OriginOptions,
 ): (request: FastifyRequest) => 'http' | 'https' {
-  const forwarded = (request: FastifyRequest, header: string, accepts: (value: string) => boolean) => {
-    const value = request.headers[header]
-    const peer = request.raw.socket?.remoteAddress
-    return typeof value === 'string' && accepts(value) && trustsPeer(peer) ? value : undefined
+  const forwarded = ({ headers, raw, ips = [] }: FastifyRequest, header: string) => {
+    const value = headers[header]
+    if (value === undefined || !trustsPeer(raw.socket?.remoteAddress)) return ''
+    // The last address is the client's, unless the proxies name none.
+    const proxies = Math.max(1, ips.length - 1)
+    const entries = [value].flat().join(',').split(',')
+    return (entries.at(-proxies) ?? (entries[0] as string)).trim()
   }
   const schemeOf = (request: FastifyRequest) => {
     if (publicUrl !== null) return publicUrl.startsWith('https:') ? 'https' : 'http'
-    return forwarded(request, 'x-forwarded-proto', (value) => value === 'https') === undefined
-      ? 'http'
-      : 'https'
+    return forwarded(request, 'x-forwarded-proto').toLowerCase() === 'https' ? 'https' : 'http'
   }
   server.decorateRequest('scheme', {
     getter() {
@@ -51,8 +52,8 @@ export function readOrigins(
       if (publicUrl !== null) return publicUrl
       // HTTP/1.0 needs no Host.
       const { host } = this.headers
-      const named = forwarded(this, 'x-forwarded-host', isHost) ?? (host || localHost(this))
-      return new URL(`${schemeOf(this)}://${named}`).origin
+      const named = forwarded(this, 'x-forwarded-host')
+      return new URL(`${schemeOf(this)}://${isHost(named) ? named : host || localHost(this)}`).origin
     },
   })
   return schemeOf

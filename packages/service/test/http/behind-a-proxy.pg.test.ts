@@ -61,14 +61,14 @@ const forwarded = (proto: string | string[], host: string | string[] = 'desk.exa
 })
 
 /** What a client may send, where a proxy passes it on. */
-const hostileSchemes = ['ftp', 'javascript', 'HTTPS', 'https, http', 'ftp, https', 'https://x', '', 'https:']
+const hostileSchemes = ['ftp', 'javascript', 'https, http', 'https,', 'https://x', '', 'https:']
 const hostileHosts = [
   'evil.example/path',
   'a@evil.example',
   'evil.example#a',
   'evil.example?a',
   'evil .example',
-  'desk.example, evil.example',
+  'desk.example, evil.example:',
   'evil.example:99999',
   'evil.example:',
   '[::1',
@@ -93,13 +93,39 @@ test('a console link has the scheme and host of a trusted proxy, and of nobody e
   expect(await originOf(behind, { 'x-forwarded-proto': 'https', host: 'desk.example' })).toBe(
     'https://desk.example',
   )
-  for (const scheme of [...hostileSchemes, ['https', 'https']])
+  for (const scheme of [...hostileSchemes, ['https', 'ftp']])
     expect(await originOf(behind, forwarded(scheme))).toBe('http://desk.example')
-  for (const host of [...hostileHosts, ['desk.example', 'evil.example']])
+  for (const host of [...hostileHosts, ['desk.example', '*.example']])
     expect(await originOf(behind, forwarded('https', host))).toBe(behind.url.replace('http:', 'https:'))
 
   await using open = await testService({ trustedProxies: parseNetworks('192.0.2.0/24') ?? loopback })
   expect(await originOf(open, forwarded('https'))).toBe(open.url)
+})
+
+test('of a list, the entry of the outermost trusted proxy counts', async () => {
+  const trustedProxies = parseNetworks('127.0.0.0/8,10.0.0.0/8') ?? loopback
+  await using service = await testService({ trustedProxies })
+  const cases: [clients: string, proto: string | string[], host: string | string[], origin: string][] = [
+    ['', 'HTTPS', 'DESK.example', 'https://desk.example'],
+    // One proxy is trusted: what it appended counts.
+    ['203.0.113.9', 'ftp, https', 'evil.example, desk.example', 'https://desk.example'],
+    ['203.0.113.9', ['http', 'https'], ['evil.example', 'desk.example'], 'https://desk.example'],
+    ['203.0.113.9, 192.0.2.1', 'https, http', 'evil.example,desk.example', 'http://desk.example'],
+    // Two are trusted, and the outer one knows what the client called.
+    ['203.0.113.9, 10.0.0.1', 'https, http', 'desk.example, inner:8080', 'https://desk.example'],
+    ['203.0.113.9, 10.0.0.1', ['https', 'http'], ['desk.example', 'inner'], 'https://desk.example'],
+    [
+      '1.1.1.1, 203.0.113.9, 10.0.0.1',
+      'ftp , https , http',
+      'evil,desk.example,inner',
+      'https://desk.example',
+    ],
+    ['203.0.113.9, 10.0.0.1', 'https', 'desk.example', 'https://desk.example'],
+  ]
+  for (const [clients, proto, host, origin] of cases) {
+    const sent = { 'x-forwarded-for': clients, ...forwarded(proto, host) }
+    expect([sent, await originOf(service, sent)]).toEqual([sent, origin])
+  }
 })
 
 test('with a public URL a console link begins with it, whatever a request says', async () => {
