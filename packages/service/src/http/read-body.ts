@@ -3,12 +3,20 @@
  * refused (specification 1.2), as parsers differ in which value they take. It has fewer members parsed than written, so both are counted.
  * Counting runs over the bytes before parsing: JSON's own characters have no other meaning in UTF-8. It also looks at numbers.
  */
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
+import { MIMEType } from 'node:util'
 import { type Loss, lossesOf, numberFault, readJson } from '@deskwire/sdk/json'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { largeBeyond } from '../admission/large-work.ts'
-import { type FieldError, listedErrors, type Problem, problem, validationFailed } from '../kernel/errors.ts'
+import {
+  type FieldError,
+  listedErrors,
+  type Problem,
+  problem,
+  quoted,
+  validationFailed,
+} from '../kernel/errors.ts'
 import { isStorable } from '../kernel/fields/fields.ts'
 import { pointerWithin } from '../kernel/fields/validate.ts'
 import { freeBytes } from '../kernel/free-bytes.ts'
@@ -110,6 +118,8 @@ export function acceptJson(server: FastifyInstance, offloads: boolean): void {
     /^application\/(?:[\w.+-]+\+)?json(?:;|$)/i,
     (request: FastifyRequest, payload: IncomingMessage, done: Parsed) => {
       const { 'content-length': length } = request.headers
+      const refused = unreadable(request.headers)
+      if (refused !== null) return done(new BodyRefused(refused), undefined)
       const limits = {
         length: length === undefined ? null : Number(length),
         limit: request.routeOptions.bodyLimit,
@@ -141,6 +151,32 @@ function isToBeOffloaded(request: FastifyRequest, bytes: Buffer): boolean {
 }
 
 type Parsed = (error: Error | null, body: unknown) => void
+
+/** Why a body is not read, whose type is JSON: it says that its bytes are compressed, or not UTF-8. Null: they are neither. */
+function unreadable(headers: IncomingHttpHeaders): Problem | null {
+  const { 'content-encoding': coding, 'content-type': type = '' } = headers
+  if (coding !== undefined && !/^identity$/i.test(coding.trim()))
+    return problem(
+      'unsupported_media_type',
+      `Send the body without Content-Encoding, uncompressed; got ${quoted(coding)}.`,
+    )
+  if (!type.includes(';')) return null
+  const charset = charsetOf(type)
+  return charset === null || /^utf-?8$/i.test(charset)
+    ? null
+    : problem(
+        'unsupported_media_type',
+        `Send the body in UTF-8, with Content-Type: application/json; got the charset ${quoted(charset)}.`,
+      )
+}
+
+function charsetOf(type: string): string | null {
+  try {
+    return new MIMEType(type).params.get('charset')
+  } catch {
+    return null
+  }
+}
 
 /** Fastify takes no value from a parser that refuses. */
 export class BodyRefused extends Error {

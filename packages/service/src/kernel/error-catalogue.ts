@@ -143,8 +143,8 @@ export const errorCatalogue = {
   unsupported_media_type: {
     status: 415,
     title: 'The content type is not supported',
-    means: 'The body has a type that the service does not read.',
-    help: 'Send `Content-Type: application/json`.',
+    means: 'The body has a type, a charset or a content coding that the service does not read.',
+    help: 'Send JSON in UTF-8, uncompressed, with `Content-Type: application/json`.',
     example: 'Send the body as JSON, with Content-Type: application/json; got "text/plain".',
   },
   duplicate: {

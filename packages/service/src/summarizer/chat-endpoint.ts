@@ -37,6 +37,7 @@ export function createChatEndpoint(settings: ChatEndpointSettings, clock: Clock)
   const headers = {
     'content-type': 'application/json',
     accept: 'application/json',
+    'accept-encoding': 'identity',
     'user-agent': `Deskwire/${version}`,
     ...(key === null ? {} : { authorization: `Bearer ${key}` }),
   }

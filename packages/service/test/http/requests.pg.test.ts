@@ -1,5 +1,6 @@
 import { METHODS } from 'node:http'
 import { connect } from 'node:net'
+import { gzipSync } from 'node:zlib'
 import { describe, expect, test, vi } from 'vitest'
 import { makeCustomer, makeTeammate, makeTicket } from '../../../testbed/desk.ts'
 import { rawRequest } from '../../../testbed/raw-request.ts'
@@ -176,6 +177,42 @@ describe('every refusal is a problem', () => {
       await rawRequest(`${url}/v1/customers`, 'POST', { authorization }, '{"name":"a"}'),
       'unsupported_media_type',
     )
+  })
+
+  test('415 for a body that says it is compressed or not UTF-8, at every door, and names the header', async () => {
+    const { api, url } = shared()
+    const json = { authorization: `Bearer ${api.token}`, 'content-type': 'application/json' }
+    const typed = (type: string) => ({ ...json, 'content-type': type })
+    const refused: [Record<string, string>, RegExp][] = [
+      ...['gzip', 'br', 'GZIP', 'gzip, identity', 'identity, gzip', 'x', '*'].map(
+        (coding): [Record<string, string>, RegExp] => [
+          { ...json, 'content-encoding': coding },
+          /without Content-Encoding, uncompressed; got "/,
+        ],
+      ),
+      ...['utf-16', '"UTF-16LE"', 'iso-8859-1', 'utf-80'].map((name): [Record<string, string>, RegExp] => [
+        typed(`application/json;charset=${name}`),
+        /in UTF-8, with Content-Type: application\/json; got the charset "/,
+      ]),
+    ]
+    const body = '{"name":"a"}'
+    for (const path of ['/v1/customers', '/v1/customers/batch', '/v1/console-links/exchange'])
+      for (const [headers, detail] of refused)
+        for (const bytes of [body, gzipSync(body)]) {
+          const answer = await rawRequest(url + path, 'POST', headers, bytes)
+          expectProblem(answer, 'unsupported_media_type')
+          expect(answer.json.detail).toMatch(detail)
+        }
+    for (const headers of [
+      { ...json, 'content-encoding': 'Identity' },
+      ...['utf-8', 'UTF-8', '"utf-8"', 'utf8'].map((name) => typed(`application/json; charset=${name}`)),
+      typed('application/json;profile="a;charset=utf-16"'),
+      typed('application/vnd.api+json; Charset=utf-8; v=1'),
+    ])
+      expect([headers, (await rawRequest(`${url}/v1/customers`, 'POST', headers, body)).status]).toEqual([
+        headers,
+        201,
+      ])
   })
 
   test('422 for a body that is missing', async () => {
