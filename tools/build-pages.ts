@@ -22,7 +22,6 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const source = join(root, 'packages/console')
 const ofConsole = createRequire(join(source, 'package.json'))
-const ofReference = createRequire(join(root, 'packages/reference/package.json'))
 
 /** Of every build. The lock file names the releases of the libraries. */
 const common = ['packages/sdk/src', 'package-lock.json', 'tools/build-pages.ts']
@@ -39,7 +38,6 @@ const chunks = [
 
 await build('console', {
   sources: ['packages/console/index.html', 'packages/console/src'],
-  isInstalled: isInstalled(ofConsole, 'vite'),
   make: bundle,
 })
 await build('docs', {
@@ -50,7 +48,6 @@ await build('docs', {
     'packages/console/src/design/tokens.css',
     ...['guides', 'reference', 'glossary.md', 'specification.md'].map((name) => `docs/${name}`),
   ],
-  isInstalled: isInstalled(ofReference, 'markdown-it'),
   async make(into) {
     const { writeSite } = await import('../packages/reference/src/site.ts')
     await writeSite(into)
@@ -59,21 +56,16 @@ await build('docs', {
 
 interface Site {
   readonly sources: readonly string[]
-  readonly isInstalled: boolean
   readonly make: (into: string) => Promise<void>
 }
 
-async function build(name: string, { sources, isInstalled, make }: Site): Promise<void> {
+async function build(name: string, { sources, make }: Site): Promise<void> {
   const target = join(root, 'packages/service/assets', name)
   /** The hash of the sources of the build in `target`. */
   const mark = join(target, 'sources.txt')
   const hash = hashOf([...sources, ...common])
   const isBuilt = () => existsSync(mark) && readFileSync(mark, 'utf8') === hash
   if (isBuilt()) return
-  if (!isInstalled) {
-    process.stderr.write(`${name}: not built, as its tools are not installed; npm ci brings them\n`)
-    return
-  }
   mkdirSync(dirname(target), { recursive: true })
   // Built next to its place and then moved, so that a running service finds one build or the other, whole.
   const made = mkdtempSync(`${target}-`)
@@ -86,7 +78,10 @@ async function build(name: string, { sources, isInstalled, make }: Site): Promis
   } catch (error) {
     rmSync(made, { recursive: true })
     // A concurrent build has done the same.
-    if (!isBuilt()) throw error
+    if (isBuilt()) return
+    // A package, or a program of one for this platform.
+    if (!/^Cannot find (?:module|package|native binding)/.test(String((error as Error).message))) throw error
+    process.stderr.write(`${name}: not built, as npm ci has left out its tools, which --omit=optional does\n`)
   }
 }
 
@@ -161,13 +156,4 @@ function addTo(summed: Hash, path: string): void {
     return
   }
   for (const name of readdirSync(place).sort()) addTo(summed, `${path}/${name}`)
-}
-
-function isInstalled(from: NodeJS.Require, name: string): boolean {
-  try {
-    from.resolve(name)
-    return true
-  } catch {
-    return false
-  }
 }

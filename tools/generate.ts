@@ -35,6 +35,7 @@ const python = 'packages/sdk-python/src/deskwire'
 const api = document as unknown as ApiDocument
 const written = ['client', 'rows', 'stream', 'transport']
 const files: Readonly<Record<string, () => string | Buffer>> = {
+  'package-lock.json': lockFile,
   'openapi.json': () => `${JSON.stringify(document, null, 2)}\n`,
   'docs/reference/commands.md': () => commands,
   'docs/reference/errors.md': errorPage,
@@ -88,6 +89,18 @@ function read(path: string): Buffer | null {
   } catch {
     return null
   }
+}
+
+/**
+ * npm skips an optional package without a word if its `engines` exclude the Node that runs npm, a bundler's program for one. What is
+ * installed here runs on the Node of the checkout, so the lock file does not have them.
+ */
+function lockFile(): string {
+  const lock: { packages: Record<string, { optional?: boolean; engines?: unknown }> } = JSON.parse(
+    readFileSync(join(root, 'package-lock.json'), 'utf8'),
+  )
+  for (const entry of Object.values(lock.packages)) if (entry.optional) delete entry.engines
+  return `${JSON.stringify(lock, null, 2)}\n`
 }
 
 function formatted(name: string, text: string): string {
