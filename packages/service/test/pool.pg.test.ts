@@ -1,7 +1,12 @@
+import type { Pool } from 'pg'
 import { expect, test } from 'vitest'
-import { testDatabase } from '../../testbed/database.ts'
+import { type TestDatabase, testDatabase } from '../../testbed/database.ts'
 import { eventually } from '../../testbed/eventually.ts'
+import { vanishingDatabase } from '../../testbed/vanishing-database.ts'
+import { effectOf } from '../src/db/failure.ts'
 import { createPool, endPool } from '../src/db/pool.ts'
+import { queryText } from '../src/db/text-query.ts'
+import { transaction } from '../src/db/transaction.ts'
 
 const sessions = `select a.pid from pg_stat_activity a where a.datname = current_database() and a.pid <> pg_backend_pid()`
 
@@ -43,3 +48,71 @@ test('a connection that breaks while it is held, between two statements, fails t
   // It is not given out again.
   expect((await database.pool.query('select 1 as one')).rows).toEqual([{ one: 1 }])
 })
+
+const insert = 'insert into things select $1 from pg_sleep(30)'
+const effect = (work: Promise<unknown>) => work.then(() => 'done', effectOf)
+
+test.each<[string, string, (pool: Pool) => Promise<unknown>]>([
+  ['with parameters', 'unavailable', (pool) => pool.query(insert, ['1'])],
+  ['of text', 'unavailable', (pool) => queryText(pool, { name: 'insert', text: insert }, ['1'])],
+  ['in a transaction', 'unavailable', (pool) => transaction(pool, (tx) => tx.query('select pg_sleep(30)'))],
+  // It would commit before it says that it is complete.
+  ['without parameters', 'unknown', (pool) => pool.query('insert into things select 1 from pg_sleep(30)')],
+])('a statement %s, whose session the server ends: %s', async (_, expected, ask) => {
+  await using database = await testDatabase({ template: null })
+  await database.pool.query('create table things (id text)')
+  const pool = createPool(database.connection, { max: 1, onIdleError: () => {} })
+  try {
+    const asked = effect(ask(pool))
+    await eventually('it is ended', async () => {
+      const ended = `select pg_terminate_backend(s.pid) from (${sessions} and a.query like '%pg_sleep(30)%' and a.state = 'active') s`
+      return (await database.pool.query(ended)).rows.length === 1
+    })
+    expect(await asked).toBe(expected)
+    expect((await database.pool.query('select count(*)::int as n from things')).rows).toEqual([{ n: 0 }])
+  } finally {
+    await endPool(pool)
+  }
+})
+
+test('a connection that breaks while it begins, or inside a transaction: nothing was changed; at the commit, nobody knows', async () => {
+  await using database = await testDatabase({ template: null })
+  await using way = await vanishingDatabase(database.connection)
+  const pool = createPool({ url: way.url() }, { max: 2, onIdleError: () => {} })
+  const broken = (statement: string, before = '') =>
+    transaction(pool, async (tx) => {
+      if (before !== '') await tx.query(before)
+      const asked = tx.query(statement)
+      way.turnAway()
+      await asked
+    })
+  try {
+    expect(await effect(broken('select pg_sleep(5)'))).toBe('unavailable')
+    expect(await effect(pool.query('select 1'))).toBe('unavailable')
+    way.comeBack()
+    expect(await effect(broken('commit', 'select 1'))).toBe('unknown')
+  } finally {
+    await endPool(pool)
+  }
+})
+
+test('a pool that the server refuses further connections waits for those that it has', async () => {
+  await using database = await testDatabase({ template: null })
+  await using _limit = await limited(database, 2)
+  const pool = createPool(database.connection, { max: 8, onIdleError: () => {} })
+  try {
+    const asked = Array.from({ length: 40 }, (_, n) => pool.query(`select ${n} as n, pg_sleep(0.01)`))
+    expect((await Promise.all(asked)).map(({ rows }) => rows[0]?.n)).toEqual(asked.map((_, n) => n))
+    expect(pool.totalCount).toBeLessThanOrEqual(2)
+  } finally {
+    await endPool(pool)
+  }
+})
+
+/** At most so many connections to the database, until the end. The tests' role is no superuser, which has no limit. */
+async function limited({ pool, name }: TestDatabase, most: number): Promise<AsyncDisposable> {
+  await pool.query(`alter database ${name} connection limit ${most + 1}`)
+  return {
+    [Symbol.asyncDispose]: async () => void (await pool.query(`alter database ${name} connection limit -1`)),
+  }
+}

@@ -88,6 +88,12 @@ export function noteIncomplete(error: Error): void {
   if (error instanceof DatabaseError) effects.set(error, 'uncommitted')
 }
 
+/** For the failure of a statement that only reads, before its request writes anything. */
+export function onlyRead(error: Error): never {
+  effects.set(error, 'uncommitted')
+  throw error
+}
+
 /** Milliseconds after the statement timeout. */
 const silenceAfterwards = 2_000
 

@@ -51,6 +51,8 @@ type Connected = (error: Error | undefined, client?: PoolClient, release?: (erro
 
 /** While the server refuses further connections, work waits for those that the pool has, instead of failing. */
 class PatientPool extends Pool {
+  readonly #most = this.options.max
+
   override connect(): Promise<PoolClient>
   override connect(callback: Connected): void
   override connect(callback?: Connected): Promise<PoolClient> | undefined {
@@ -63,20 +65,23 @@ class PatientPool extends Pool {
     )
   }
 
-  #connect(callback: Connected, elapsed: () => number): void {
+  #connect(callback: Connected, elapsed: () => number, isRepeated = false): void {
     super.connect((error, client, release) => {
-      const others = open.get(this)?.size ?? 0
-      if (!isFull(error) || others === 0 || elapsed() >= connectsWithin)
-        return callback(error, client, release)
-      const { max } = this.options
-      if (others < max) {
-        this.options.max = others
-        setTimeout(() => {
-          this.options.max = max
-        }, growsAgainAfter).unref()
-      }
-      this.#connect(callback, elapsed)
+      const held = open.get(this)?.size ?? 0
+      // Those that begin at the same time as this one may get a connection.
+      const mayGet = held > 0 || (this.totalCount > 0 && !isRepeated)
+      if (!isFull(error) || !mayGet || elapsed() >= connectsWithin) return callback(error, client, release)
+      this.#waitWith(Math.max(1, held))
+      this.#connect(callback, elapsed, true)
     })
+  }
+
+  #waitWith(connections: number): void {
+    if (connections >= this.options.max) return
+    this.options.max = connections
+    setTimeout(() => {
+      this.options.max = this.#most
+    }, growsAgainAfter).unref()
   }
 }
 
