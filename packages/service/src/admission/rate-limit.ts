@@ -24,8 +24,8 @@ export interface Quota {
 }
 
 export interface RateLimiter {
-  /** Counts a request of `who` if it is allowed; a refused one is not counted. */
-  count(who: string): Quota
+  /** Counts a request of `who`, sent at `at` (default: now), if it is allowed; a refused one is not counted. */
+  count(who: string, at?: number): Quota
   refund(who: string): void
   /** The state for `who` without counting a request; `allowed`: whether one would be. */
   peek(who: string): Quota
@@ -78,8 +78,7 @@ export function createRateLimiter(limit: RateLimit, clock: Clock): RateLimiter {
   }
 
   return {
-    count(who) {
-      const now = clock.now()
+    count(who, now = clock.now()) {
       const before = missingNow(buckets.get(who), now)
       const state = quota(before, before + request <= burst * request)
       if (!state.allowed) {

@@ -6,6 +6,7 @@
 import { readJson } from '@deskwire/sdk/json'
 import type { Pool } from 'pg'
 import { createRateLimiter, type Quota, type RateLimit, type RateLimiter } from '../admission/rate-limit.ts'
+import { onlyRead } from '../db/client.ts'
 import {
   arrayParameter,
   hiddenArray,
@@ -95,7 +96,13 @@ export function createAuthenticator(options: {
       // Counted before the look-up, which a burst of unknown tokens then skips. Refunded when the token is valid.
       if (network !== null && unauthenticated?.count(network).allowed === false)
         return { outcome: 'throttled' }
-      const found = await lookUp(token)
+      // An outage delays the look-up: requests that were sent one after another then count all at once.
+      const sentAt = clock.now()
+      const found = await lookUp(token).catch((error: Error) => {
+        // An outage says nothing about the token.
+        if (network !== null) unauthenticated?.refund(network)
+        throw error
+      })
       if (found.outcome !== 'authenticated' && found.outcome !== 'suspended') {
         validHashes.delete(hash)
         return found
@@ -104,7 +111,7 @@ export function createAuthenticator(options: {
       validHashes.set(hash, true)
       const { caller } = found
       // A session has its own limit, so its page does not use up the calls of its key.
-      const quota = keys?.count(caller.sessionId ?? caller.apiKeyId) ?? null
+      const quota = keys?.count(caller.sessionId ?? caller.apiKeyId, sentAt) ?? null
       const { organizationId } = caller
       if (quota?.allowed === false) return { outcome: 'limited', organizationId, quota }
       if (found.outcome === 'suspended') return { outcome: 'suspended', organizationId, quota }
@@ -210,7 +217,7 @@ export function createLookUp(pool: Pool, clock: Clock): (token: string) => Promi
 function finder(pool: Pool, statement: PreparedStatement) {
   return coalesce(async (hashes: readonly string[]): Promise<(Found | null)[]> => {
     const bytes = [...new Set(hashes)].map((hash) => `\\x${hash}`)
-    const rows = await queryText(pool, statement, [arrayParameter(bytes)])
+    const rows = await queryText(pool, statement, [arrayParameter(bytes)]).catch(onlyRead)
     const found = new Map(rows.map((row) => [row[0], foundIn(row)]))
     return hashes.map((hash) => found.get(hash) ?? null)
   })

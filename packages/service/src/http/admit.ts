@@ -204,10 +204,13 @@ const limitedWhat: Readonly<Record<Limited, string>> = {
   compression: 'compression',
 }
 
-/** The problem of a request beyond a limit (specification 14.2). */
-export function limitProblem({ reason, what }: LimitExceeded): Problem {
+/**
+ * The problem of a request beyond a limit (specification 14.2). An organization whose requests were stalled by an outage, and go on all at
+ * once, has not sent too many.
+ */
+export function limitProblem({ reason, what }: LimitExceeded, wasStalled: boolean): Problem {
   const named = limitedWhat[what]
-  return reason === 'own_share'
+  return reason === 'own_share' && !wasStalled
     ? problem(
         'rate_limited',
         `This organization already uses its whole share of ${named}. Wait a moment, then send the request again.`,

@@ -14,10 +14,15 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set by `requireKey`. */
     caller: Caller | null
+    /** Set by `requireKey`: the look-up of the key took as long as in an outage of the database. */
+    wasStalled: boolean
   }
 }
 
 type Needed = string | 'any key'
+
+/** Milliseconds. */
+const stalledAfter = 1_000
 
 /** Accepts tokens of another authority. */
 export interface TokenExchange {
@@ -44,6 +49,7 @@ export function requireKey(authenticator: Authenticator, needed: Needed, exchang
     const token = tokenOf(request.headers.authorization)
     if (typeof token !== 'string') return sendProblem(reply, token)
     const authentication = await authenticator.authenticate(token, clientAddress(request))
+    request.wasStalled = reply.elapsedTime >= stalledAfter
     if ('quota' in authentication && authentication.quota !== null) {
       reply.headers(rateLimitHeaders(authentication.quota))
       if (authentication.outcome === 'limited')

@@ -22,7 +22,7 @@ export function answerError(
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  if (error instanceof LimitExceeded) return sendProblem(reply, limitProblem(error))
+  if (error instanceof LimitExceeded) return sendProblem(reply, limitProblem(error, request.wasStalled))
   if (error instanceof BodyRefused) return sendProblem(reply, error.problem)
   if (error instanceof Disconnected) return sendProblem(reply, clientGone)
   if (error instanceof NewerVersion) {

@@ -67,6 +67,7 @@ const properties = {
   admitted: null,
   rawBody: null,
   offloaded: false,
+  wasStalled: false,
 } as const
 
 interface Steps {
