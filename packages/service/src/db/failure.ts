@@ -42,6 +42,8 @@ function adviceOf({ code = '', syscall, message, path }: Failure): string | null
     return `see that a PostgreSQL answers at the address in ${url}`
   if (isPoolerWithoutServer({ code, message }))
     return 'the pooler answers and has no connection to its PostgreSQL: see that this runs, that the pooler can reach it, and what the log of the pooler says'
+  if (/no encryption|SSL off|(?:SSL|TLS) (?:connection )?(?:is )?required/i.test(message))
+    return `the server wants TLS: add sslmode=require to ${url}, with sslrootcert=FILE for an authority of your own`
   if (message.startsWith('SASL:')) return `check the user and the password in ${url}`
   if (
     /SSL|certificate/i.test(message) ||
@@ -53,7 +55,10 @@ function adviceOf({ code = '', syscall, message, path }: Failure): string | null
 }
 
 const states: readonly (readonly [RegExp, string])[] = [
-  [/^28/, `check the user and the password in ${url}, and what the server's pg_hba.conf allows`],
+  [
+    /^28/,
+    `check the user and the password in ${url}, and what the server's pg_hba.conf allows; if it wants TLS, add sslmode=require`,
+  ],
   [/^3D000$/, `make it (create database …), or name another in ${url}`],
   [
     /^(42501|3F000)$/,

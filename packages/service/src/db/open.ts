@@ -1,6 +1,7 @@
 /** Opens the databases of the settings: servers by URL, or the embedded one. */
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
+import { thinned } from '../kernel/thinned-log.ts'
 import {
   DatabasesError,
   type DatabasesSetting,
@@ -85,7 +86,8 @@ export function openServer(
 
 export function reportTo(log: FastifyBaseLogger, database: string | null = null): (error: Error) => void {
   const of = database === null ? {} : { database }
-  return (error) => log.warn({ ...of, reason: error.message }, 'an idle database connection broke')
+  const warn = thinned()
+  return (error) => warn(log, { ...of, reason: error.message }, 'an idle database connection broke')
 }
 
 /** The embedded database, or the server at DESKWIRE_DATABASE_URL. @throws PoolerError when a pooler does not preserve sessions. */

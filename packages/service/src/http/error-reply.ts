@@ -9,12 +9,15 @@ import { NewerVersion } from '../journal/rows.ts'
 import { sealedOtherwiseCode } from '../journal/sql-fragments.ts'
 import { type Problem, problem, quoted } from '../kernel/errors.ts'
 import { loggable } from '../kernel/loggable.ts'
+import { thinned } from '../kernel/thinned-log.ts'
 import { limitProblem } from './admit.ts'
 import { Disconnected } from './pipeline.ts'
 import { sendProblem } from './problem-reply.ts'
 import { BodyRefused, bodyCut, bodyTooLarge } from './read-body.ts'
 
 const mebibyte = 1024 * 1024
+
+const warnings = new WeakMap<object, ReturnType<typeof thinned>>()
 
 /** Sends the problem of an error, and logs what the operator needs. */
 export function answerError(
@@ -37,7 +40,9 @@ export function answerError(
     )
   } else if (refusal.code === 'unavailable') {
     const what = refusalsLogged.get(refusal) ?? 'the database is not available'
-    request.log.warn({ reason: error.message }, what)
+    const warn = warnings.get(request.server) ?? thinned()
+    warnings.set(request.server, warn)
+    warn(request.log, { reason: error.message }, what)
   }
   // Fastify would close the connection. `discardBody` reads the rest of the body, so that the response arrives.
   if (error.code === bodyTooLarge) reply.removeHeader('connection')

@@ -1,7 +1,8 @@
 /** What a client is told when the database fails: that nothing was changed only where that is certain. */
 import { DatabaseError } from 'pg'
 import pino from 'pino'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
+import { explainDatabaseFailure } from '../../src/db/failure.ts'
 import { createServer } from '../../src/http/server.ts'
 
 async function answerTo(error: Error, method: 'GET' | 'POST' = 'POST'): Promise<string> {
@@ -128,4 +129,39 @@ test('an error that PostgreSQL rolled back is answered as one that changed nothi
   expect(await detailOf(serverError('XX000'))).toMatch(/nothing was changed/)
   expect(await detailOf(serverError('XX000', 'PANIC'))).toMatch(/may or may not have taken effect/)
   expect(await detailOf(new Error('a mistake of ours'))).toMatch(/may or may not have taken effect/)
+})
+
+test.each([
+  ['28000', 'no pg_hba.conf entry for host "10.0.0.1", user "u", database "d", no encryption'],
+  ['28000', 'no pg_hba.conf entry for host "10.0.0.1", user "u", database "d", SSL off'],
+  ['28000', 'SSL connection is required. Please specify SSL options and retry.'],
+  ['08P01', 'SSL required'],
+  // In the language of the server.
+  [
+    '28000',
+    'kein pg_hba.conf-Eintrag für Host »10.0.0.1«, Benutzer »u«, Datenbank »d«, keine Verschlüsselung',
+  ],
+])('a server that wants TLS (%s, %s): the start names sslmode=require', (code, message) => {
+  expect(explainDatabaseFailure(Object.assign(serverError(code, 'FATAL'), { message }))).toMatch(
+    /wants TLS,?:? add sslmode=require/,
+  )
+})
+
+test('an outage logs a line at most once a second, with the number of those that were left out', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout'] })
+  const lines: { omitted?: number; msg: string }[] = []
+  const server = createServer(pino({ level: 'warn' }, { write: (line) => lines.push(JSON.parse(line)) }))
+  server.get('/', () => Promise.reject(systemError('ECONNREFUSED', 'connect')))
+  try {
+    for (let n = 0; n < 20; n++) expect((await server.inject('/')).statusCode).toBe(503)
+    expect(lines).toHaveLength(1)
+    vi.advanceTimersByTime(1_000)
+    vi.advanceTimersByTime(5_000)
+    expect(lines.map(({ omitted }) => omitted)).toEqual([undefined, 18])
+    await server.inject('/')
+    expect(lines).toHaveLength(3)
+  } finally {
+    vi.useRealTimers()
+    await server.close()
+  }
 })
