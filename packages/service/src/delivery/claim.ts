@@ -205,13 +205,16 @@ function deliveryIn(row: TextRow): DeliveryColumns {
   }
 }
 
-/** Leases the queue or prolongs the lease. A lease that ran out counts as lost; a released one is no longer in the row. */
+/**
+ * Leases the queue or prolongs the lease. A lease that ran out counts as lost; a released one is no longer in the row. One of this worker is
+ * of a drain that has ended, as it runs one at a time: its release failed, or a crash of the database undid it.
+ */
 const leaseStatement: PreparedStatement = {
   name: 'lease_queue',
   text: `update lanes l set lease_id = $4, lease_until = $5, worker_id = $6, listening = $7, due_at = $5,
-        ${countLoss('l.lease_id <> $4')}
+        ${countLoss('l.lease_id <> $4 and l.worker_id <> $6')}
       where l.organization_id = $1 and l.webhook_id = $2
-        and (l.lease_id = $4 or l.due_at <= $3 and (l.lease_until is null or l.lease_until <= $3))
+        and (l.lease_id = $4 or l.worker_id = $6 or l.due_at <= $3 and (l.lease_until is null or l.lease_until <= $3))
       returning l.alone_left, l.alone_id, ${milliseconds('l.alone_since')} as alone_since`,
 }
 

@@ -42,6 +42,8 @@ export interface WorkerServices {
 export interface DrainEnd {
   readonly ran: boolean
   readonly more: boolean
+  /** Its lease was lost, to another worker or because the database does not know it. */
+  readonly lost: boolean
 }
 
 export class Drain {
@@ -63,6 +65,7 @@ export class Drain {
   /** The organization is suspended: attempts under way are completed, and the queue waits until it is resumed. */
   #isSuspended = false
   #hadFullClaim = false
+  #wasLost = false
   #quietTicks = 0
   #signal = Promise.withResolvers<void>()
 
@@ -91,7 +94,7 @@ export class Drain {
     } finally {
       this.#limiter.close()
     }
-    return { ran: this.#latestClaim !== null, more: this.#hasMore }
+    return { ran: this.#latestClaim !== null, more: this.#hasMore, lost: this.#wasLost }
   }
 
   wake(): void {
@@ -366,6 +369,7 @@ export class Drain {
         { ...this.#endpoint, reason: 'lease' },
         "an endpoint's queue was lost to another worker; its deliveries go out again",
       )
+    this.#wasLost = this.#latestClaim !== null
     this.#move('lost')
   }
 

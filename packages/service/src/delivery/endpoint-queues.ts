@@ -39,20 +39,21 @@ export function createEndpointQueues(
   return {
     /** Up to `foundAtOnce` due queues of each open priority, those that have waited longest first. */
     async findDue(workerId: string, now: number, open: readonly Priority[]): Promise<readonly DueQueue[]> {
-      const { rows } = await database.forSeveral.query<{
-        organization_id: string
-        webhook_id: string
-        tier: number
-      }>({
+      const { rows } = await database.forSeveral.query<FoundQueue>({
         name: 'find_due_queues',
         text: searchStatement,
         values: [formatTimestamp(now), workerId, ...priorities.map((priority) => open.includes(priority))],
       })
-      return rows.map((row) => ({
-        organizationId: row.organization_id,
-        webhookId: row.webhook_id,
-        priority: priorities[row.tier] ?? 'healthy',
-      }))
+      return rows.map(dueQueue)
+    },
+
+    /** The queues that this worker holds, whether one of its drains still runs or not. */
+    async findHeld(workerId: string): Promise<readonly DueQueue[]> {
+      const { rows } = await database.forSeveral.query<FoundQueue>(
+        'select l.organization_id, l.webhook_id, l.tier from lanes l where l.worker_id = $1',
+        [workerId],
+      )
+      return rows.map(dueQueue)
     },
 
     /** Leases the queue or prolongs the lease, and reads up to `limit` due deliveries but those `known`; null when another holds it. */
@@ -133,6 +134,20 @@ export function createEndpointQueues(
     sweep: (now: number, longestLease: number) => sweepQueues(database.forSeveral, now, longestLease),
     wakeAfterClockSetBack: (now: number, position: QueuePosition | null) =>
       wakeAfterClockSetBack(database.forSeveral, now, position),
+  }
+}
+
+interface FoundQueue {
+  readonly organization_id: string
+  readonly webhook_id: string
+  readonly tier: number
+}
+
+function dueQueue(row: FoundQueue): DueQueue {
+  return {
+    organizationId: row.organization_id,
+    webhookId: row.webhook_id,
+    priority: priorities[row.tier] ?? 'healthy',
   }
 }
 

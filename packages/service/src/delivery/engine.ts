@@ -4,6 +4,7 @@ import { createRateLimiter, type RateLimiter } from '../admission/rate-limit.ts'
 import { createKeyedQueue, type KeyedQueue } from '../kernel/keyed-queue.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { atMost, periodic } from '../kernel/periodic.ts'
+import { thinned } from '../kernel/thinned-log.ts'
 import { stopwatch } from '../kernel/timestamps.ts'
 import { ConcurrencyLimiter, type EndpointLimits } from './concurrency.ts'
 import { createDisablePolicy } from './disable-policy.ts'
@@ -21,6 +22,8 @@ export interface Engine {
   wake(at?: number): void
   /** These queues have been due since that time: drains the healthy ones without a search, and searches for the others. */
   drain(queues: readonly DueQueue[], at: number): void
+  /** The connection to the database was lost: takes up the queues that it holds, as their drains may have failed or their ends been undone. */
+  resume(): void
   start(): void
   /** Begins no more attempts, and waits up to 12 s for responses, after which deliveries stay due, and 2 s more for the database. */
   stop(): Promise<void>
@@ -72,10 +75,13 @@ export function createEngine(
     apart: searchesApart,
     stopWithin,
     run: async () => {
+      if (mayHoldMore) await takeUpHeld()
       await search()
     },
-    onFailure: (error) =>
-      log.warn({ err: loggable(error) }, 'could not search for due deliveries; trying again'),
+    onFailure(error) {
+      mayHoldMore = true
+      warn(log, { err: loggable(error) }, 'could not search for due deliveries; trying again')
+    },
   })
   const { tickEvery } = concurrency
   const ticking = periodic({
@@ -87,6 +93,9 @@ export function createEngine(
     onFailure: (error) => log.warn({ err: loggable(error) }, 'drains could not be looked after'),
   })
   const sweeper = createSweeper(services, { stopWithin, onDeliveries: wakeUnlessDriven })
+  /** Queues may be leased to this worker without a drain. */
+  let mayHoldMore = false
+  const warn = thinned()
   /** Queues may be waiting for permits. */
   let behind = false
   /** `runDue` drives the engine. */
@@ -99,6 +108,10 @@ export function createEngine(
   return {
     wake: (at = 0) => when(at, searching.wake),
     drain: (due, at) => when(at, () => drainMore(due)),
+    resume() {
+      mayHoldMore = true
+      wakeUnlessDriven()
+    },
     start() {
       searching.start()
       sweeper.start()
@@ -141,6 +154,18 @@ export function createEngine(
       if (behind || queue.priority !== 'healthy' || launch(queue) === null) search = true
     }
     if (search) searching.wake()
+  }
+
+  async function takeUpHeld(): Promise<void> {
+    mayHoldMore = false
+    try {
+      for (const queue of await queues.findHeld(workerId)) {
+        if (!running.has(keyOf(queue)) && launch(queue) === null) mayHoldMore = true
+      }
+    } catch (error) {
+      mayHoldMore = true
+      throw error
+    }
   }
 
   async function search(): Promise<readonly RunningDrain[]> {
@@ -187,10 +212,9 @@ export function createEngine(
     const ended = drain
       .run()
       .catch((error: Error) => {
-        // The lease runs out and the queue is found again.
         const { organizationId, webhookId } = queue
-        log.warn({ organizationId, webhookId, err: loggable(error) }, 'a drain failed')
-        return { ran: false, more: false }
+        warn(log, { organizationId, webhookId, err: loggable(error) }, 'a drain failed')
+        return { ran: false, more: false, lost: true }
       })
       .finally(() => {
         running.delete(keyOf(queue))
@@ -199,7 +223,8 @@ export function createEngine(
     if (running.size === 0) ticking.start()
     const begun = { drain, ended }
     running.set(keyOf(queue), begun)
-    void ended.then(({ more }) => {
+    void ended.then(({ more, lost }) => {
+      if (lost) mayHoldMore = true
       if (isDriven) return
       // A proven endpoint goes on at once; any other is found by the next search, by its priority.
       if (more && own.isProven) drainMore([{ ...queue, priority: own.priority }])

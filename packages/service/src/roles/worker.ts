@@ -200,6 +200,8 @@ function startOn(
     address,
     deliveriesChannel,
     (said) => {
+      // It listens anew.
+      if (said === '') worker.engine.resume()
       if (said === largeCommit) worker.fanOuts.wake()
       const { at, notified, queues } = decodeDeliveries(said)
       if (notified === workerId) return

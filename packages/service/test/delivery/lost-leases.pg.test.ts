@@ -1,4 +1,5 @@
 /** Leases whose workers died: what they may have died of is found, is tried as often as its schedule says, and holds up no others. */
+import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { testClock } from '../../../testbed/clock.ts'
 import { deliverySettings } from '../../../testbed/delivery-settings.ts'
@@ -185,3 +186,53 @@ test('what failed with its endpoint and is begun anew by hand has not lost the w
   expect((await it.workerLives()).sent).toEqual([failed.eventId])
   expect(await it.log()).toMatchObject([{ status: 'succeeded', attemptCount: 1 }])
 })
+
+test.each(['whose drain failed', 'whose release a crash of the database undid'])(
+  'a queue %s goes on once the database answers again, long before the lease ends',
+  async (how) => {
+    const clock = testClock()
+    await using service = await testService({ clock })
+    const { api, database } = service
+    const webhook = await makeWebhook(api)
+    const workerId = randomUUID()
+    let fails = how === 'whose drain failed'
+    const { engine, sent } = testEngine(service, clock, {
+      workerId,
+      through: (queues) => ({
+        ...queues,
+        async complete(...call) {
+          if (fails) {
+            fails = false
+            throw new Error('Connection terminated unexpectedly')
+          }
+          return queues.complete(...call)
+        },
+      }),
+    })
+    const lane =
+      'update lanes set lease_id = $2, lease_until = $3, due_at = $3, worker_id = $4 where webhook_id = $1'
+    try {
+      if (how !== 'whose drain failed') {
+        const until = new Date(clock.now() + 15 * second)
+        await database.pool.query(lane, [webhook.id, randomUUID(), until, workerId])
+      }
+      const { id } = await makeCustomer(api)
+      engine.start()
+      engine.resume()
+      await eventually(
+        'it is delivered',
+        async () => (await deliveriesOf(api, webhook.id))[0]?.status === 'succeeded',
+      )
+      expect(new Set(sent.map(({ body }) => JSON.parse(body).data.id))).toEqual(new Set([id]))
+      await eventually('the queue is released', async () => {
+        const { rows } = await database.pool.query(
+          'select lost_leases, lease_id from lanes where webhook_id = $1',
+          [webhook.id],
+        )
+        return rows[0]?.lost_leases === 0 && rows[0]?.lease_id === null
+      })
+    } finally {
+      await engine.stop()
+    }
+  },
+)
