@@ -45,6 +45,8 @@ export function testEngine(
   options: {
     readonly send?: Send
     readonly schedule?: DeliverySchedule
+    /** How much later than its delay the next retry comes, from 0 to 1; default: not at all. */
+    readonly random?: () => number
     readonly concurrency?: Partial<ConcurrencyTuning>
     readonly observer?: DeliveryObserver
     /** The owner of its leases; default: a new one. */
@@ -82,6 +84,7 @@ export function testEngine(
       },
       clock,
       schedule: options.schedule ?? deliverySettings.schedule,
+      random: options.random ?? (() => 0),
       log: service.app.server.log,
       observer: options.observer ?? nobodyObserves,
     },

@@ -30,6 +30,8 @@ export interface AttemptServices {
   readonly send: Send
   readonly clock: Clock
   readonly schedule: DeliverySchedule
+  /** A number from 0 to 1 for each attempt, for `decide`. */
+  readonly random: () => number
   readonly log: Pick<FastifyBaseLogger, 'warn' | 'error'>
   readonly scopeOf: (subjectKind: string) => string | null
   readonly trace?: TraceAttempt | null
@@ -80,7 +82,7 @@ async function attemptOnce(
 
 /** The result of a delivery that was sent alone, since `startedAt`, when its worker died. */
 export function lostAttempt(
-  services: Pick<AttemptServices, 'clock' | 'schedule'>,
+  services: Pick<AttemptServices, 'clock' | 'schedule' | 'random'>,
   claim: Claim,
   delivery: ClaimedDelivery,
   startedAt: number,
@@ -90,7 +92,7 @@ export function lostAttempt(
 }
 
 function resultOf(
-  { clock, schedule }: Pick<AttemptServices, 'clock' | 'schedule'>,
+  { clock, schedule, random }: Pick<AttemptServices, 'clock' | 'schedule' | 'random'>,
   claim: Claim,
   delivery: ClaimedDelivery,
   outcome: AttemptOutcome,
@@ -106,7 +108,7 @@ function resultOf(
   return {
     delivery,
     url: claim.endpoint.url,
-    verdict: decide(state, outcome, endedAt, schedule.retryDelays, options),
+    verdict: decide(state, outcome, endedAt, { delays: schedule.retryDelays, random: random() }, options),
     startedAt,
     endedAt,
     responseStatus: outcome.kind === 'answered' ? outcome.status : null,

@@ -44,12 +44,18 @@ export interface DeliveryState {
   readonly mayRefuse?: boolean
 }
 
-/** The verdict on an attempt that ended at `now` (milliseconds since the Unix epoch). `delays`: one for each retry, in milliseconds. */
+/** By at most this part of its delay a retry comes later, so that the retries after an outage do not come at once. */
+const spread = 0.05
+
+/**
+ * The verdict on an attempt that ended at `now` (milliseconds since the Unix epoch). `delays`: one for each retry, in milliseconds.
+ * `random`: from 0 to 1, how much later than its delay the retry comes.
+ */
 export function decide(
   delivery: DeliveryState,
   outcome: AttemptOutcome,
   now: number,
-  delays: readonly number[],
+  { delays, random }: { readonly delays: readonly number[]; readonly random: number },
   options: Pick<EndpointOptions, 'honorRetryAfter' | 'disableOn410'> | null = null,
 ): Verdict {
   if (outcome.kind === 'subject_unavailable' || outcome.kind === 'endpoint_disabled') {
@@ -72,11 +78,12 @@ export function decide(
   const disable = disabledBy(delivery, outcome, options)
   const isOver = disable !== null || isRefused(delivery, outcome)
   const delay = isOver ? undefined : delayAfter(delivery, delays)
+  const later = (milliseconds: number) => now + Math.round(milliseconds * (1 + spread * random))
   return {
     status: delay === undefined ? 'failed' : 'pending',
     error,
     attempted: true,
-    nextAttemptAt: delay === undefined ? null : now + Math.max(delay, waitOf(outcome, options, now)),
+    nextAttemptAt: delay === undefined ? null : later(Math.max(delay, waitOf(outcome, options, now))),
     counts,
     disable,
   }

@@ -314,6 +314,7 @@ export function createWorker(options: {
     scopeOf: (subjectKind) => scopes.get(subjectKind) ?? null,
     clock,
     schedule,
+    random: Math.random,
     log,
     observer,
     trace: telemetry === null ? null : traceAttempts(telemetry),

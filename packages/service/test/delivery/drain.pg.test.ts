@@ -158,7 +158,10 @@ test('a result that is completed twice counts once', async () => {
   const lease = { id: randomUUID(), workerId: randomUUID(), until: now + 15_000, listening: false }
   const claim = await queues.claim(key, () => ({ lease, now, limit: 10 }))
   const [delivery] = claim!.deliveries
-  const verdict = decide({ ...delivery!, isControl: false }, answered(500), now, [60_000, 60_000])
+  const verdict = decide({ ...delivery!, isControl: false }, answered(500), now, {
+    delays: [60_000, 60_000],
+    random: 0,
+  })
   const result = { delivery: delivery!, verdict, startedAt: now, endedAt: now, responseStatus: 500 }
   const round = {
     results: [{ ...result, url: '', responseBody: '', durationMs: 1, lostHandshake: false }],

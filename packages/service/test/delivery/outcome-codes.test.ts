@@ -129,7 +129,7 @@ describe.each(ways)('%s', (_way, way) => {
 
   describe.each(Object.entries(table))('%s', (code, causes) => {
     test.each(Object.entries(causes))('%s', async (_cause, make) => {
-      const { error, status } = decide(delivery, await make(), 0, [60_000])
+      const { error, status } = decide(delivery, await make(), 0, { delays: [60_000], random: 0 })
       expect(error).toEqual({ code, message: expect.stringMatching(/./) })
       expect(status).not.toBe('succeeded')
     })
@@ -137,6 +137,9 @@ describe.each(ways)('%s', (_way, way) => {
 
   test.each([200, 201, 202, 204, 206, 299])('%i is a success', async (status) => {
     const outcome = await to(answer(status))()
-    expect(decide(delivery, outcome, 0, [60_000])).toMatchObject({ error: null, status: 'succeeded' })
+    expect(decide(delivery, outcome, 0, { delays: [60_000], random: 0 })).toMatchObject({
+      error: null,
+      status: 'succeeded',
+    })
   })
 })

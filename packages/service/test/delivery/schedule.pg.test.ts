@@ -76,6 +76,20 @@ test('a failing endpoint gets six attempts, to the letter of the schedule, and t
   expect(await engine.runDue()).toBe(0)
 })
 
+test('retries after an outage come apart: each at its delay or up to 5 % later', async () => {
+  const clock = testClock()
+  await using service = await testService({ clock })
+  const shares = [0, 0.5, 1]
+  const { engine, answer } = testEngine(service, clock, { random: () => shares.shift() ?? 0 })
+  answer(503)
+  const webhook = await endpoint(service)
+  for (const name of ['Ada', 'Grace', 'Joan']) await service.api.post('/v1/customers', { name })
+  await engine.runDue()
+  const next = (await log(service, webhook.id)).map((row: { nextAttemptAt: string }) => row.nextAttemptAt)
+  const later = next.map((at: string) => (Date.parse(at) - clock.now()) / 1_000)
+  expect(later.sort()).toEqual([60, 61.5, 63])
+})
+
 test('four days of a dead endpoint, tick by tick: when it is tried, warned of and disabled', async () => {
   const clock = testClock()
   await using service = await testService({ clock })

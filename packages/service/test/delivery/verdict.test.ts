@@ -81,7 +81,7 @@ describe.each(outcomes.map((row) => [title(row[0]), ...row] as const))(
   '%s',
   (_title, outcome, code, rest) => {
     test('at the first attempt', () => {
-      const { error, ...verdict } = decide(first, outcome, now, delays)
+      const { error, ...verdict } = decide(first, outcome, now, { delays, random: 0 })
       expect(verdict).toEqual(rest)
       expect(error?.code ?? null).toBe(code)
       if (outcome.kind === 'answered' && error !== null)
@@ -90,13 +90,16 @@ describe.each(outcomes.map((row) => [title(row[0]), ...row] as const))(
     })
 
     test('at the last attempt there is no next one', () => {
-      const verdict = decide({ ...first, attemptCount: 5 }, outcome, now, delays)
+      const verdict = decide({ ...first, attemptCount: 5 }, outcome, now, { delays, random: 0 })
       const status = rest.status === 'pending' ? 'failed' : rest.status
       expect(verdict).toMatchObject({ ...rest, status, nextAttemptAt: null })
     })
 
     test('of a ping: one attempt, and it never counts', () => {
-      const verdict = decide({ ...first, maxAttempts: 1, isControl: true }, outcome, now, delays)
+      const verdict = decide({ ...first, maxAttempts: 1, isControl: true }, outcome, now, {
+        delays,
+        random: 0,
+      })
       const status = rest.status === 'pending' ? 'failed' : rest.status
       expect(verdict).toMatchObject({ ...rest, status, nextAttemptAt: null, counts: 'nothing' })
     })
@@ -112,17 +115,19 @@ test('the delays of the automatic schedule, and of every manual one after it, ar
         maxAttempts: from + 6,
         isControl: false,
       }
-      const { nextAttemptAt } = decide(delivery, answered(500), now, delays)
+      const { nextAttemptAt } = decide(delivery, answered(500), now, { delays, random: 0 })
       return nextAttemptAt === null ? null : (nextAttemptAt - now) / 60_000
     })
   for (const from of [0, 6, 12, 1, 3, 7]) expect(waits(from)).toEqual([1, 5, 30, 120, 480, null])
 })
 
 test('without delays there is one attempt', () => {
-  expect(decide({ ...first, maxAttempts: 1 }, answered(500), now, [])).toMatchObject({ status: 'failed' })
+  expect(decide({ ...first, maxAttempts: 1 }, answered(500), now, { delays: [], random: 0 })).toMatchObject({
+    status: 'failed',
+  })
 })
 
-test('fewer or more delays than when the delivery was made: still an end, and delays that are set', () => {
+test('fewer or more delays than when the delivery was made: still an end, and delays that are set, or up to 5 % more', () => {
   const states = fc
     .record({
       made: fc.nat({ max: 30 }),
@@ -138,19 +143,25 @@ test('fewer or more delays than when the delivery was made: still an end, and de
     }))
   const settings = fc.array(fc.integer({ min: 1, max: 1e8 }), { maxLength: 8 })
   fc.assert(
-    fc.property(states, fc.constantFrom(...outcomes), settings, (state, [outcome], set) => {
-      const verdict = decide(state, outcome, now, set)
-      expect(verdict.nextAttemptAt !== null).toBe(verdict.status === 'pending')
-      expect(verdict.error === null).toBe(verdict.status === 'succeeded')
-      expect(verdict.disable !== null).toBe(verdict.error?.code === 'address_not_public')
-      if (verdict.nextAttemptAt !== null) {
-        expect(set).toContain(verdict.nextAttemptAt - now)
-        expect(state.attemptCount + 1).toBeLessThan(state.maxAttempts)
-        const made = state.attemptCount - state.attemptsBefore
-        expect(verdict.nextAttemptAt - now).toBe(set[made] ?? set.at(-1))
-      }
-      if (state.isControl || !verdict.attempted) expect(verdict.counts).toBe('nothing')
-    }),
+    fc.property(
+      states,
+      fc.constantFrom(...outcomes),
+      settings,
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      (state, [outcome], set, random) => {
+        const verdict = decide(state, outcome, now, { delays: set, random })
+        expect(verdict.nextAttemptAt !== null).toBe(verdict.status === 'pending')
+        expect(verdict.error === null).toBe(verdict.status === 'succeeded')
+        expect(verdict.disable !== null).toBe(verdict.error?.code === 'address_not_public')
+        if (verdict.nextAttemptAt !== null) {
+          expect(state.attemptCount + 1).toBeLessThan(state.maxAttempts)
+          const delay = set[state.attemptCount - state.attemptsBefore] ?? set.at(-1) ?? 0
+          expect(verdict.nextAttemptAt - now).toBeGreaterThanOrEqual(delay)
+          expect(verdict.nextAttemptAt - now).toBeLessThanOrEqual(delay * (1 + 0.05 * random) + 1)
+        }
+        if (state.isControl || !verdict.attempted) expect(verdict.counts).toBe('nothing')
+      },
+    ),
   )
 })
 
