@@ -191,6 +191,7 @@ export class BodyRefused extends Error {
 export const deepestNesting = 64
 
 const quote = 0x22
+const comma = 0x2c
 const colon = 0x3a
 const backslash = 0x5c
 /** `[` and `{`, `]` and `}` differ in this bit alone. */
@@ -228,18 +229,23 @@ interface Counted {
   readonly members: number
   /** Whether a double does not hold one of the numbers. */
   readonly rounds: boolean
+  /** With members, elements of lists, and what is nested. */
+  readonly values: number
 }
 
 export function countJson(json: Buffer): Counted {
   let depth = 0
   let members = 0
   let rounds = false
+  let values = 0
   for (let n = 0; n < json.length; n++) {
     const byte = json[n] as number
     if (byte === quote) n = endOfString(json, n + 1) - 1
     else if (byte === colon) members++
+    else if (byte === comma) values++
     else if ((byte | curly) === opening) {
-      if (++depth > deepestNesting) return { tooDeep: true, members, rounds }
+      values++
+      if (++depth > deepestNesting) return { tooDeep: true, members, values, rounds }
     } else if ((byte | curly) === closing) depth--
     else if (byte >= zero && byte <= nine) {
       const from = n
@@ -247,7 +253,7 @@ export function countJson(json: Buffer): Counted {
       rounds ||= isLong(json, from, n + 1) && numberFault(json.toString('latin1', from, n + 1)) !== null
     }
   }
-  return { tooDeep: false, members, rounds }
+  return { tooDeep: false, members, values, rounds }
 }
 
 const zero = 0x30

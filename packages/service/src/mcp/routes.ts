@@ -5,11 +5,11 @@
 import { isIP } from 'node:net'
 import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
-import { parseJson } from '../http/read-body.ts'
+import { countJson, parseJson } from '../http/read-body.ts'
 import { sent } from '../http/replies.ts'
 import { type Route, routesOf } from '../http/route.ts'
 import { first } from '../http/static-content.ts'
-import { done, ok } from '../kernel/outcome.ts'
+import { done, fail, ok, type Result } from '../kernel/outcome.ts'
 import type { Json } from '../openapi/api-module.ts'
 import type { Mcp, McpParts } from './server.ts'
 
@@ -45,6 +45,23 @@ export function createMcpServices(
   }
 }
 
+/** Values of a message, as of an object: each that is wrong costs an error. */
+const mostValues = 1_000
+
+/** Reads a message; refuses what would cost more than its size, and what the API does not keep exactly. */
+function readMessage(bytes: Buffer): Result<unknown, Json> {
+  if (/^\s*\[/.test(bytes.toString('latin1', 0, 64)))
+    return fail(
+      errorMessage(-32_600, 'A list of messages is not supported: send one message in each request.'),
+    )
+  if (countJson(bytes).values > mostValues)
+    return fail(errorMessage(-32_600, `The message has more than ${mostValues} values. Send fewer.`))
+  const parsed = parseJson(bytes)
+  if (parsed.ok) return parsed
+  const { code, detail } = parsed.error
+  return fail(errorMessage(code === 'malformed_json' ? -32_700 : -32_602, detail))
+}
+
 const message = { description: 'A message of the protocol, or a stream of them.' }
 
 const post = routesOf<McpServices>()({
@@ -61,7 +78,7 @@ const post = routesOf<McpServices>()({
   reads: {
     bodyLimit: 2 ** 20,
     isLight: () => true,
-    read: async (bytes) => ok(bytes === null || bytes.length === 0 ? ok(undefined) : parseJson(bytes)),
+    read: async (bytes) => ok(bytes === null || bytes.length === 0 ? ok(undefined) : readMessage(bytes)),
   },
   async handle({ mcp, origins, publicUrl }, { request, reply, body }) {
     const { origin } = request.headers
@@ -72,8 +89,7 @@ const post = routesOf<McpServices>()({
     }
     const { value: parsed } = body
     if (!parsed.ok) {
-      const { code, detail } = parsed.error
-      reply.code(400).send(errorMessage(code === 'malformed_json' ? -32_700 : -32_602, detail))
+      reply.code(400).send(parsed.error)
       return sent
     }
     // The calls that the tools make are admitted one by one: a permit held meanwhile could be the one they wait for.

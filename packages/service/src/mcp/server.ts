@@ -4,6 +4,7 @@ import {
   createMcpHandler,
   fromJsonSchema,
   McpServer,
+  type StandardSchemaWithJSON,
   type ToolAnnotations,
 } from '@modelcontextprotocol/server'
 import type { FastifyRequest } from 'fastify'
@@ -78,7 +79,7 @@ export function createMcp(parts: McpParts) {
     config: {
       title: tool.title,
       description: tool.description,
-      inputSchema: fromJsonSchema<Arguments>(tool.input),
+      inputSchema: briefly(fromJsonSchema<Arguments>(tool.input)),
       outputSchema: fromJsonSchema<Json>(tool.output),
       annotations: annotations[tool.effect],
     },
@@ -126,6 +127,28 @@ export function createMcp(parts: McpParts) {
       await handler.close()
     },
   }
+}
+
+/** Arguments with this schema. The package lists each fault, with its name, in one message. */
+function briefly(schema: StandardSchemaWithJSON<Arguments, Arguments>): typeof schema {
+  const { validate, ...standard } = schema['~standard']
+  return {
+    '~standard': {
+      ...standard,
+      async validate(value) {
+        const { issues, ...result } = await validate(value)
+        return issues === undefined
+          ? result
+          : { issues: issues.map(({ message }) => ({ message: cut(message) })) }
+      },
+    },
+  } as typeof schema
+}
+
+const longestRefusal = 2_000
+
+function cut(message: string): string {
+  return message.length > longestRefusal ? `${message.slice(0, longestRefusal)}…` : message
 }
 
 function resultOf(result: Result<Json, Problem>): CallToolResult {

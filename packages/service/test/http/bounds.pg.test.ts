@@ -37,6 +37,21 @@ describe('nesting', () => {
   })
 })
 
+test('a refusal is short, however many or long the names are that it is about', async () => {
+  const unknown = Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`name${n}`, 1]))
+  const unstorable = { ['x'.repeat(100_000)]: Array(50).fill('\0') }
+  for (const [path, body, named] of [
+    ['/v1/messages', { attachments: [unknown] }, '"name9" and 19990 more'],
+    ['/v1/customers', unstorable, 'U+0000'],
+  ] as const) {
+    const { status, text } = await shared().api.post(path, body)
+    expect([status, text.length < 10_000]).toEqual([422, true])
+    expect(JSON.stringify(JSON.parse(text).errors.map(({ detail }: { detail: string }) => detail))).toContain(
+      JSON.stringify(named).slice(1, -1),
+    )
+  }
+})
+
 describe('address and headers', () => {
   test('of more than 16 KiB are 431, wherever they are too long', async () => {
     const { url, api } = shared()

@@ -87,6 +87,9 @@ describe('the protocol', () => {
   test('answers what is no message of the protocol with an error of it', async () => {
     const { api } = await newDesk()
     const accept = 'application/json, text/event-stream'
+    const listing = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
+    const wide = JSON.stringify(Object.fromEntries(Array.from({ length: 1_000 }, (_, n) => [`name${n}`, 1])))
+    const deep = `{"_meta":${'['.repeat(70)}${']'.repeat(70)}}`
     for (const [body, code, message] of [
       ['{"jsonrpc": "2.0", ', -32700, /not valid JSON/],
       ['{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}', -32700, /"id" twice/],
@@ -95,6 +98,9 @@ describe('the protocol', () => {
         -32602,
         /^\/params\/n: .*992$/,
       ],
+      [` [${Array(100).fill(listing).join()}]`, -32600, /one message/],
+      [listing.replace('}', `,"params":${wide}}`), -32600, /1000 values/],
+      [listing.replace('}', `,"params":${deep}}`), -32700, /64 levels/],
     ] as const) {
       const { status, json } = await api.post('/mcp', body, { accept })
       expect([status, json]).toEqual([
@@ -102,6 +108,14 @@ describe('the protocol', () => {
         { jsonrpc: '2.0', id: null, error: { code, message: expect.stringMatching(message) } },
       ])
     }
+  })
+
+  test('names some of the arguments that a tool does not take, in bounded size', async () => {
+    const { client } = await newDesk()
+    const args = Object.fromEntries(Array.from({ length: 900 }, (_, n) => ['x'.repeat(300) + n, 1]))
+    const text = JSON.stringify(await client.callTool({ name: 'find', arguments: args }))
+    expect(text).toContain('additional properties')
+    expect(text.length).toBeLessThan(3_000)
   })
 
   test('refuses a page of an origin that is not allowed', async () => {

@@ -166,13 +166,20 @@ function fieldError(
   const code = fieldErrorCode(issue)
   const got = code === 'invalid_type' ? `; got ${typeName(valueAt(value, path))}` : ''
   const because = issue.code === 'custom' && issue.params?.because ? `; ${issue.params.because}` : ''
-  const unknown =
-    issue.code === 'unrecognized_keys' ? `has no field ${issue.keys.map(quoted).join(', ')}; ` : ''
+  const unknown = issue.code === 'unrecognized_keys' ? `has no field ${listed(issue.keys)}; ` : ''
   return {
     pointer: pointer + deeper,
     code,
     detail: `${unknown}must be ${acceptedAt(field, path)}${got}${because}`,
   }
+}
+
+/** So many unknown names are in a message; a value can have a hundred thousand. */
+const namesListed = 10
+
+function listed(names: readonly string[]): string {
+  const more = names.length > namesListed ? ` and ${names.length - namesListed} more` : ''
+  return names.slice(0, namesListed).map(quoted).join(', ') + more
 }
 
 function acceptedAt({ accepts, acceptsWithin = accepts }: Field, path: readonly PropertyKey[]): string {
