@@ -27,27 +27,47 @@ describe.each(ways)('%s', (_way, way) => {
   }
 
   describe('no answer that can be understood', () => {
-    test.each<[string, Behaviour]>([
-      ['a malformed header, and headers without end', endless(`${ok}banana\r\n`, header(1024), 1)],
-      ['a line feed alone, and headers without end', endless('HTTP/1.1 200 OK\n', 'x: y\n'.repeat(999), 1)],
-      ['a status of two digits', raw('HTTP/1.1 20 OK\r\n\r\n')],
-      ['a status of four digits', raw('HTTP/1.1 2000 OK\r\n\r\n')],
-      ['HTTP/0.9', raw('<html>hello</html>')],
-      ['HTTP/2 without being asked', raw('\0\0\u0006\u0004\0\0\0\0\0\0\u0003\0\0\0d')],
-      ['another protocol', raw('SSH-2.0-OpenSSH_9.9\r\n')],
-      ['one line without end', endless('HTTP/1.1 200 ', 'O'.repeat(16_384), 1)],
-      ['interim answers without end', endless('', 'HTTP/1.1 102 Processing\r\n\r\n'.repeat(400), 1)],
-      ['a hundred interim answers of 10 KiB', raw(`HTTP/1.1 103 Hints\r\n${header(10_240)}\r\n`.repeat(100))],
-      ['headers of 17 KiB', raw(`${ok}${header(1024).repeat(17)}content-length: 0\r\n\r\n`)],
-      ['one header of 17 KiB', raw(`${ok}${header(17 * 1024)}content-length: 0\r\n\r\n`)],
-      ['headers without end', endless(ok, header(1024), 1)],
-      ['ten thousand headers', raw(`${ok}${'a: b\r\n'.repeat(10_000)}content-length: 0\r\n\r\n`)],
-    ])('%s', async (_what, behaviour) => {
+    const noHttp = 'did not answer with HTTP/1.1 that can be understood'
+    const longHead = 'sent more than 16 KiB of response headers'
+    const longBeginning = 'sent more than 64 KiB of interim responses and headers'
+    test.each<[string, Behaviour, string]>([
+      ['a malformed header, and headers without end', endless(`${ok}banana\r\n`, header(1024), 1), longHead],
+      [
+        'a line feed alone, and headers without end',
+        endless('HTTP/1.1 200 OK\n', 'x: y\n'.repeat(999), 1),
+        longHead,
+      ],
+      ['a status of two digits', raw('HTTP/1.1 20 OK\r\n\r\n'), noHttp],
+      ['a status of four digits', raw('HTTP/1.1 2000 OK\r\n\r\n'), noHttp],
+      ['HTTP/0.9', raw('<html>hello</html>'), noHttp],
+      ['HTTP/2 without being asked', raw('\0\0\u0006\u0004\0\0\0\0\0\0\u0003\0\0\0d'), noHttp],
+      ['another protocol', raw('SSH-2.0-OpenSSH_9.9\r\n'), noHttp],
+      ['one line without end', endless('HTTP/1.1 200 ', 'O'.repeat(16_384), 1), longHead],
+      [
+        'interim answers without end',
+        endless('', 'HTTP/1.1 102 Processing\r\n\r\n'.repeat(400), 1),
+        longBeginning,
+      ],
+      [
+        'a hundred interim answers of 10 KiB',
+        raw(`HTTP/1.1 103 Hints\r\n${header(10_240)}\r\n`.repeat(100)),
+        longBeginning,
+      ],
+      ['headers of 17 KiB', raw(`${ok}${header(1024).repeat(17)}content-length: 0\r\n\r\n`), longHead],
+      ['one header of 17 KiB', raw(`${ok}${header(17 * 1024)}content-length: 0\r\n\r\n`), longHead],
+      ['headers without end', endless(ok, header(1024), 1), longHead],
+      ['ten thousand headers', raw(`${ok}${'a: b\r\n'.repeat(10_000)}content-length: 0\r\n\r\n`), longHead],
+      [
+        'an upgrade',
+        raw('HTTP/1.1 101 Switching Protocols\r\n\r\n'),
+        'answered 101 Switching Protocols, which nobody asked for',
+      ],
+    ])('%s', async (_what, behaviour, fault) => {
       const { receiver, outcome } = await outcomeOf(behaviour)
       expect(outcome).toEqual({
         kind: 'failed',
         code: 'connection_failed',
-        message: `127.0.0.1:${receiver.port} did not answer with HTTP/1.1 that can be understood`,
+        message: `127.0.0.1:${receiver.port} ${fault}`,
         durationMs: expect.any(Number),
         handshake: true,
       })

@@ -76,7 +76,7 @@ export class Exchange {
     }
     const progress = this.#reader.read(chunk)
     if (progress === 'malformed') {
-      this.#fail('connection_failed', 'did not answer with HTTP/1.1 that can be understood')
+      this.#fail('connection_failed', this.#reader.fault)
       return
     }
     if (this.#answeredAt === 0 && this.#reader.status !== 0) this.#answeredAt = this.#clock.now()

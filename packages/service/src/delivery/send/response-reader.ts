@@ -10,6 +10,7 @@ import { deliveryTuning } from '../tuning.ts'
 
 const { responses: limits } = deliveryTuning
 const version = 'HTTP/1.'
+const inKiB = (bytes: number) => `${bytes / 1024} KiB`
 
 /** `complete`: nothing more is wanted; the body may be cut or broken, the status counts. `malformed`: this is no HTTP response. */
 export type Progress = 'more' | 'complete' | 'malformed'
@@ -24,6 +25,8 @@ export class ResponseReader {
   keepAliveMs: number | null = null
   /** The Retry-After of the final response; null without one. */
   retryAfter: string | null = null
+  /** What the receiver did when the response is malformed, after its name. */
+  fault = 'did not answer with HTTP/1.1 that can be understood'
   #head: Head | null = null
   /** False once an interim response says that the connection ends, or announces a body. */
   #goesOn = true
@@ -60,7 +63,17 @@ export class ResponseReader {
   #count(bytes: number): boolean {
     this.#headBytes += bytes
     this.#beginning += bytes
-    return this.#headBytes <= limits.head && this.#beginning <= limits.beginning
+    return this.#fits(0)
+  }
+
+  /** Whether so many bytes more are within the limits. */
+  #fits(bytes: number): boolean {
+    if (this.#headBytes + bytes > limits.head)
+      this.fault = `sent more than ${inKiB(limits.head)} of response headers`
+    else if (this.#beginning + bytes > limits.beginning)
+      this.fault = `sent more than ${inKiB(limits.beginning)} of interim responses and headers`
+    else return true
+    return false
   }
 
   /** Returns the head when it is complete. `whole`: the line ended with CRLF, as it must. */
@@ -83,7 +96,9 @@ export class ResponseReader {
     if (head.status >= 200) return head
     this.#goesOn &&= isPersistent(head, 0)
     // Interim responses decide nothing else. A 101 is malformed: no upgrade was requested.
-    return head.status === 101 ? 'malformed' : 'more'
+    if (head.status !== 101) return 'more'
+    this.fault = 'answered 101 Switching Protocols, which nobody asked for'
+    return 'malformed'
   }
 
   #begin(head: Head, chunk: Buffer, at: number): Progress {
@@ -108,8 +123,7 @@ export class ResponseReader {
   }
 
   #mayBecomeResponse(): boolean {
-    const { length } = this.#line
-    if (this.#headBytes + length > limits.head || this.#beginning + length > limits.beginning) return false
+    if (!this.#fits(this.#line.length)) return false
     return this.#head !== null || version.startsWith(this.#line.slice(0, version.length))
   }
 }
