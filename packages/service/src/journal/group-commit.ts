@@ -98,7 +98,7 @@ export class GroupCommit {
 
   /**
    * Resolves when the unit has committed or was refused. Rejects when the database failed, and with the signal's
-   * reason when that aborts while the unit is queued.
+   * reason when that aborts while the unit is queued, or before a call that changed nothing is repeated.
    */
   submit(organizationId: string, unit: Unit): Promise<UnitOutcome> {
     const { signal } = unit
@@ -312,7 +312,12 @@ export class GroupCommit {
     }
   }
 
-  async #commit(parts: readonly Part[], waitsForLock: boolean, repeats = 0): Promise<void> {
+  /** Also after a call that changed nothing, without the units that are not wanted any more. */
+  async #commit(queued: readonly Part[], waitsForLock: boolean, repeats = 0): Promise<void> {
+    const parts = queued
+      .map(({ queue, batch }) => ({ queue, batch: batch.filter(isWanted) }))
+      .filter(({ batch }) => batch.length > 0)
+    if (parts.length === 0) return
     const call = parts.map(({ queue, batch }) => ({
       organizationId: queue.organizationId,
       units: batch.map(({ unit }) => unit),
@@ -349,7 +354,7 @@ export class GroupCommit {
   async #retry(parts: readonly Part[], error: DatabaseError): Promise<void> {
     const [first] = parts
     if (parts.length === 1 && first !== undefined) {
-      first.queue.units = [...first.batch, ...first.queue.units]
+      first.queue.units = [...first.batch.filter(isWanted), ...first.queue.units]
       this.#contended(first.queue, error)
     } else await Promise.all(parts.map((part) => this.#commit([part], false)))
   }
@@ -400,6 +405,12 @@ function emptyQueue(organizationId: string): OrganizationQueue {
     callUnderWay: null,
     contended: false,
   }
+}
+
+/** Rejects a unit whose signal has aborted. */
+function isWanted({ unit: { signal }, reject }: QueuedUnit): boolean {
+  if (signal?.aborted) reject(signal.reason)
+  return !signal?.aborted
 }
 
 function isAlone(sort: Call['sort'] | null): boolean {

@@ -524,3 +524,25 @@ test('a unit whose signal aborts while it waits is not committed; one that is be
   expect([(await first).outcome, (await stays).outcome, group.pending]).toEqual(['done', 'done', 0])
   expect(calls.map(({ ids }) => ids)).toEqual([[['1']], [['3']]])
 })
+
+test.each([
+  ['another process holds its clock', '55P03'],
+  ['its week was made meanwhile', '23514'],
+  ['another unit of the call raised', '22000'],
+])('a unit whose signal aborts during its call is not committed again after %s', async (_, code) => {
+  const { group, open, calls } = scripted()
+  const gone = new AbortController()
+  const left = expect(group.submit('a', { ...change('1'), signal: gone.signal })).rejects.toBe('left')
+  const stays = group.submit('a', change('2'))
+  await turn()
+  gone.abort('left')
+  open[0]!.fail(databaseError(code))
+  await turn()
+  while (open[0] !== undefined) {
+    open[0].commit()
+    await turn()
+  }
+  await left
+  expect(await stays).toMatchObject({ outcome: 'done' })
+  expect(calls.slice(1).flatMap(({ ids }) => ids.flat())).toEqual(['2'])
+})
