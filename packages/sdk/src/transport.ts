@@ -108,7 +108,13 @@ const baseOf = (text: string): string => {
 
 const queryOf = (query: object): string => {
   const search = new URLSearchParams()
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value))
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined) continue
+    // URLSearchParams would send another character instead, and the service would find something else.
+    if (/\p{Surrogate}/u.test(String(value)))
+      throw new TypeError(`${name} must have no half of a surrogate pair`)
+    search.set(name, String(value))
+  }
   const text = search.toString()
   return text === '' ? '' : `?${text}`
 }

@@ -80,6 +80,8 @@ describe('calls', () => {
     expect(page).toEqual({ data: [customer(1)], pagination })
     expect(seen[0]?.path).toBe('/v1/customers')
     expect(seen[0]?.query).toEqual({ offset: '40', tag: 'ä&b', email: 'ada@example.com' })
+    await expect(client.customers.list({ tag: 'a\ud800' }).page()).rejects.toThrow(/^tag must have no half/)
+    expect(seen).toHaveLength(1)
   })
 
   test('ids cannot leave their place in the address', async () => {

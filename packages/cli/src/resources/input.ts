@@ -1,6 +1,6 @@
 /** What a call is given on the command line: fields of its body or query. */
 import { readFile } from 'node:fs/promises'
-import { text } from 'node:stream/consumers'
+import { buffer } from 'node:stream/consumers'
 import { readJson } from '@deskwire/sdk/json'
 import { type FieldFault, faultsText, lossFaults } from '../import/fault.ts'
 import { UsageError } from '../usage-error.ts'
@@ -40,11 +40,20 @@ export async function readData(given: string): Promise<Fields> {
   const json = !given.startsWith('@')
     ? given
     : given === '@-'
-      ? await text(process.stdin)
-      : await readFile(given.slice(1), 'utf8')
+      ? utf8(await buffer(process.stdin))
+      : utf8(await readFile(given.slice(1)))
   const value = readJsonText('--data', json)
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields
   throw new UsageError('--data must be a JSON object, or @FILE with one')
+}
+
+/** @throws UsageError for bytes that decoding would replace. */
+function utf8(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw new UsageError('--data must be JSON in UTF-8')
+  }
 }
 
 function readJsonText(flag: string, given: string): unknown {

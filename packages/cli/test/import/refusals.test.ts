@@ -5,7 +5,7 @@ import { importCommand } from '../../src/commands/import.ts'
 import { CommandFailure } from '../../src/failure.ts'
 import type { Layout } from '../../src/import/columns.ts'
 import { objectOf } from '../../src/import/ndjson.ts'
-import { addFields } from '../../src/resources/input.ts'
+import { addFields, readData } from '../../src/resources/input.ts'
 import { UsageError } from '../../src/usage-error.ts'
 import { fileOf } from './files.ts'
 
@@ -65,7 +65,7 @@ test.each([
   await expect(exportCommand.run([...words, ...nowhere])).rejects.toThrow(message)
 })
 
-test('what reading JSON would change is named, in a line of a file and in a field', () => {
+test('what reading JSON would change is named, in a line of a file and in a field', async () => {
   for (const [json, fault] of [
     [
       '{"name":"Ada","n":{"a":9007199254740993}}',
@@ -78,4 +78,6 @@ test('what reading JSON would change is named, in a line of a file and in a fiel
     })
     expect(() => addFields({}, [`a:=${json}`])).toThrow(RegExp(`^--field a: ${fault.source.slice(1)}`))
   }
+  const latin1 = fileOf(Buffer.from('{"name":"Jos\xe9"}', 'latin1'))
+  await expect(readData(`@${latin1}`)).rejects.toThrow(/^--data must be JSON in UTF-8$/)
 })

@@ -17,6 +17,7 @@ import type {
 } from 'fastify'
 import type { RateLimiter } from '../admission/rate-limit.ts'
 import { isBearer } from '../auth/token.ts'
+import { isDecodable } from '../kernel/decodable.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { networkOf } from '../kernel/networks.ts'
 import type { Telemetry } from '../kernel/telemetry.ts'
@@ -28,6 +29,7 @@ import { type Offload, offloadRequest } from './offload.ts'
 import { refuseHost } from './origin.ts'
 import { privateHeaders, sendProblem } from './problem-reply.ts'
 import { discardBody } from './read-body.ts'
+import { queryTextOf } from './replies.ts'
 import { traceRequests } from './trace-requests.ts'
 import { refuseUnknown } from './unknown-address.ts'
 
@@ -91,7 +93,7 @@ function stepsOf(server: FastifyInstance, parts: PipelineParts): Steps {
       trace?.begin,
       setCommonHeaders,
       crossOrigin && varyByOrigin,
-      refuseHeaders,
+      refuseRequest,
       unauthenticated && limitUnauthenticated(unauthenticated),
       crossOrigin,
       routedOnly,
@@ -188,10 +190,22 @@ function repeatedHeader(raw: readonly string[]): Problem | null {
   return null
 }
 
-function refuseHeaders(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
-  const refused = repeatedHeader(request.raw.rawHeaders) ?? refuseHost(request)
+function refuseRequest(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
+  const refused = repeatedHeader(request.raw.rawHeaders) ?? refuseHost(request) ?? undecodableQuery(request)
   if (refused === null) done()
   else sendProblem(reply, refused)
+}
+
+export const decodable = 'it must be UTF-8 in percent-encoding, with % itself written %25.'
+
+/** `URLSearchParams` would replace what it cannot decode, and find something else by it. */
+function undecodableQuery(request: FastifyRequest): Problem | null {
+  if (!request.url.includes('%')) return null
+  const wrong = queryTextOf(request)
+    .split('&')
+    .find((part) => !isDecodable(part))
+  if (wrong === undefined) return null
+  return problem('invalid_parameter', `${wrong.split('=', 1)[0]} cannot be decoded: ${decodable}`)
 }
 
 /** Refuses unknown addresses, and other methods of known ones, before the body is read. */

@@ -8,9 +8,14 @@ export function pathOf({ url }: Pick<FastifyRequest, 'url'>): string {
   return url.split('?', 1)[0] as string
 }
 
-/** The query as it was sent, repeats included. */
+/** The query as it was sent. */
+export function queryTextOf({ url }: Pick<FastifyRequest, 'url'>): string {
+  return url.slice(pathOf({ url }).length + 1)
+}
+
+/** The query, repeats included. */
 export function searchParameters(request: FastifyRequest): URLSearchParams {
-  return new URLSearchParams(request.url.split('?').slice(1).join('?'))
+  return new URLSearchParams(queryTextOf(request))
 }
 
 /** A list's envelope around records joined by commas (specification 6.1). As a string it would be encoded twice. */

@@ -7,7 +7,7 @@ import { trustHops } from './authenticate.ts'
 import { allowOrigins } from './cross-origin.ts'
 import { answerError } from './error-reply.ts'
 import { readOrigins } from './origin.ts'
-import { addPipeline, discardUnreadBody, type PipelineParts, setHeaders } from './pipeline.ts'
+import { addPipeline, decodable, discardUnreadBody, type PipelineParts, setHeaders } from './pipeline.ts'
 import { answerBroken, headerLimit, sendProblem } from './problem-reply.ts'
 import { acceptJson } from './read-body.ts'
 import { maxParamLength } from './unknown-address.ts'
@@ -83,10 +83,7 @@ export function createServer(logger: FastifyBaseLogger, options: ServerOptions =
   return server
 }
 
-const badAddress = problem(
-  'invalid_parameter',
-  'The path cannot be decoded: % must be followed by two hexadecimal digits, and what they spell must be UTF-8. Write % itself as %25.',
-)
+const badAddress = problem('invalid_parameter', `The path cannot be decoded: ${decodable}`)
 const longAddress = problem('not_found', 'No address here is that long. Check the id.')
 
 /** Echoed when it is up to 200 visible ASCII characters, else generated. */

@@ -69,6 +69,9 @@ describe('refused', () => {
     ['https://a b.example/', 'white space'],
     ['https://a%20b.example/', 'is not a URL'],
     ['https://a%00b.example/', 'is not a URL'],
+    ['https://hooks.example.com/%ED%A0%80', 'no character in UTF-8'],
+    ['https://hooks.example.com/?a=%FF', 'no character in UTF-8'],
+    ['https://hooks.example.com/100%', 'no character in UTF-8'],
   ])('%j', (text, part) => {
     const detail = `must be an https URL of at most 2048 characters, without user information or fragment; this one `
     expect(refusal(text)).toEqual({ code: 'validation_failed', detail: expect.stringContaining(part) })

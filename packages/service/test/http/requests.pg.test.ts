@@ -39,7 +39,7 @@ describe('every refusal is a problem', () => {
 
   test('400 for an address that cannot be decoded', async () => {
     const { api, url } = shared()
-    for (const path of ['/v1/customers/%', '/v1/customers/%zz', '/%ff']) {
+    for (const path of ['/v1/customers/%', '/v1/customers/%zz', '/%ff', '/v1/customers/%ED%A0%80', '/?%ff']) {
       const answer = await rawRequest(url + path, 'GET', { authorization: `Bearer ${api.token}` })
       expectProblem(answer, 'invalid_parameter')
     }

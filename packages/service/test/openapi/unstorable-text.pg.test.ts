@@ -73,6 +73,9 @@ test.each(bad)('is refused in every text of every body: %j', async (text) => {
   expect(looked).toContain('post /v1/messages "/attachments/0/url"')
 })
 
+const undecodable = (name: string) =>
+  `${name} cannot be decoded: it must be UTF-8 in percent-encoding, with % itself written %25.`
+
 test('is refused in every parameter of every query', async () => {
   const { api } = shared()
   const document = (await api.get('/openapi.json')).json
@@ -87,8 +90,13 @@ test('is refused in every parameter of every query', async () => {
       const { in: place, name } = resolved(document, parameter)
       if (place !== 'query' || !path.startsWith('/v1/')) continue
       looked++
-      const { status } = await api.get(`${address}?${name}=a%00`)
-      expect(`${path} ${name} ${status}`).toBe(`${path} ${name} 400`)
+      for (const text of ['a%00', 'a%FF', '%E9', '%ED%A0%80', '%zz', '50%']) {
+        const { status, json } = await api.get(`${address}?${name}=${text}`)
+        const what = `${path} ${name} ${text}`
+        expect([what, status]).toEqual([what, 400])
+        if (text !== 'a%00')
+          expect([json.code, json.detail]).toEqual(['invalid_parameter', undecodable(name)])
+      }
     }
   }
   expect(looked).toBeGreaterThan(30)

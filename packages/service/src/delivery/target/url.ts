@@ -1,4 +1,5 @@
 /** Checks a receiver's URL, before anything is resolved (specification 9.2). */
+import { isDecodable } from '../../kernel/decodable.ts'
 import { fail, ok, type Result } from '../../kernel/outcome.ts'
 
 /** Characters of the URL as it was sent. */
@@ -31,6 +32,8 @@ export function parseTargetUrl(text: string): Result<URL, UrlRefusal> {
   if (authority === undefined || /^\.+$/.test(url.hostname)) return refuse('names no host after https://')
   if (authority.includes('@')) return refuse('contains user information')
   if (text.includes('#')) return refuse('contains a fragment')
+  // Receivers refuse the others, or each read them in its own way.
+  if (!isDecodable(url.pathname + url.search)) return refuse('has a % that begins no character in UTF-8')
   if (url.port === '0') return refuse('names port 0, and a port is from 1 to 65535, or none for 443')
   return ok(url)
 }
