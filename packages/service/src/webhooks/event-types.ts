@@ -57,7 +57,7 @@ export function createEventTypes(kinds: readonly Kind[]): EventTypes {
       const errors = conditions.flatMap(({ field: name, op, value }, index) => {
         const at = `/conditions/${index}`
         for (const { fields, plural } of subjects) {
-          const field = fields[name]
+          const field = Object.hasOwn(fields, name) ? fields[name] : undefined
           if (field === undefined) {
             const accepted = `must be a field of ${plural}, as the endpoint receives their events: ${Object.keys(fields).join(', ')}`
             return [{ pointer: `${at}/field`, code: 'invalid_value' as const, detail: accepted }]

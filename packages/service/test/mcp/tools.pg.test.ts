@@ -116,6 +116,18 @@ describe('the protocol', () => {
     const text = JSON.stringify(await client.callTool({ name: 'find', arguments: args }))
     expect(text).toContain('additional properties')
     expect(text.length).toBeLessThan(3_000)
+    await client.close()
+  })
+
+  test('has no tool of a name that every object has, nor a filter', async () => {
+    const { client } = await newDesk()
+    for (const name of ['toString', '__proto__', 'constructor']) {
+      await expect(client.callTool({ name, arguments: {} })).rejects.toThrow(`Tool ${name}`)
+      const where = JSON.parse(`{"${name}":"x"}`)
+      expect(await refusalOf(client, 'find', { kind: 'tickets', where })).toMatch(/^invalid_parameter/)
+      expect(await refusalOf(client, 'find', { kind: name })).toContain('kind')
+    }
+    await client.close()
   })
 
   test('refuses a page of an origin that is not allowed', async () => {

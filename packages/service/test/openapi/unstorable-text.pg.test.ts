@@ -19,19 +19,19 @@ interface Place {
   readonly body: unknown
 }
 
-/** Bodies with `text` in each place, by its schema, where a text can be. */
-function placesOf(document: Json, schema: Json, text: string): readonly Place[] {
+/** Bodies with `text` in each place, by its schema, where a text can be; `words`: also where one of some words must be. */
+function placesOf(document: Json, schema: Json, text: string, words = false): readonly Place[] {
   const one = resolved(document, schema)
   const within = (part: Json, name: string | number) =>
-    placesOf(document, part, text).map(({ pointer, body }) => ({
+    placesOf(document, part, text, words).map(({ pointer, body }) => ({
       pointer: `/${name}${pointer}`,
       body: typeof name === 'number' ? [body] : { [name]: body },
     }))
   const choices = [...(one.anyOf ?? []), ...(one.oneOf ?? []), ...(one.allOf ?? [])]
-  const { properties = {}, additionalProperties, items, type, enum: words, const: only } = one
+  const { properties = {}, additionalProperties, items, type, enum: choice, const: only } = one
   return [
-    ...choices.flatMap((choice: Json) => placesOf(document, choice, text)),
-    ...([type].flat().includes('string') && words === undefined && only === undefined
+    ...choices.flatMap((choice: Json) => placesOf(document, choice, text, words)),
+    ...([type].flat().includes('string') && (words || (choice === undefined && only === undefined))
       ? [{ pointer: '', body: text }]
       : []),
     ...Object.entries(properties).flatMap(([name, part]) => within(part, name)),
@@ -112,4 +112,71 @@ test('is refused in the link of an attachment that is right otherwise', async ()
     const { status, json } = await api.post('/v1/messages', message)
     expect([status, json.errors?.[0]?.pointer]).toEqual([422, '/attachments/0/url'])
   }
+})
+
+test('a name that every object has is a name like any other', async () => {
+  const name = '__proto__'
+  const { api } = shared()
+  const document = (await api.get('/openapi.json')).json
+  const wrong: string[] = []
+  let looked = 0
+  const look = (what: string, isExpected: boolean, { status, text }: { status: number; text: string }) => {
+    looked++
+    if (!isExpected) wrong.push(`${what}: ${status} ${text.slice(0, 200)}`)
+  }
+  for (const [path, operations] of Object.entries<Json>(document.paths)) {
+    for (const [method, operation] of Object.entries<Json>(operations)) {
+      if (operation.security?.length === 0 || !path.startsWith('/v1/')) continue
+      const send = (address: string, body?: unknown) =>
+        method === 'get'
+          ? api.get(address)
+          : method === 'patch'
+            ? api.patch(address, body)
+            : api.post(address, body)
+      const named = path.replaceAll(/\{\w+\}/g, name)
+      if (named !== path && method !== 'delete') {
+        const answer = await send(named, {})
+        look(`${method} ${named}`, [400, 404, 422].includes(answer.status), answer)
+      }
+      const address = path.replaceAll(/\{\w+\}/g, id)
+      if (method === 'get') {
+        const answer = await api.get(`${address}?${name}=1`)
+        const reads = operation.parameters?.some((one: Json) => resolved(document, one).in === 'query')
+        look(`${path}?${name}`, !reads || answer.status === 400 || path !== address, answer)
+      }
+      const schema = operation.requestBody?.content['application/json']?.schema
+      if (schema === undefined) continue
+      const unknown = await send(address, `{"${name}":1}`)
+      const isNamed = unknown.json.errors?.[0].pointer === `/${name}` || unknown.status === 404
+      look(`${method} ${path} {${name}}`, isNamed, unknown)
+      for (const { pointer, body } of placesOf(document, schema, name, true)) {
+        const answer = await send(address, body)
+        look(`${method} ${path} ${pointer}`, answer.status < 500, answer)
+      }
+    }
+  }
+  for (const [op, value] of Object.entries({
+    equals: '"x"',
+    in: '["x"]',
+    exists: 'true',
+    changed: undefined,
+  })) {
+    const condition = `{"field":"${name}","op":"${op}"${value === undefined ? '' : `,"value":${value}`}}`
+    const endpoint = `{"url":"https://example.com","events":["ticket.created"],"conditions":[${condition}]}`
+    const answer = await api.post('/v1/webhooks', endpoint)
+    look(`condition ${op}`, answer.json.errors?.[0].pointer === '/conditions/0/field', answer)
+  }
+  for (const [path, field, within] of [
+    ['bookings', 'location', `{"type":"video","value":"x","${name}":1}`],
+    ['messages', 'author', `{"type":"ai","${name}":1}`],
+    ['webhooks', 'conditions', `[{"field":"id","op":"changed","${name}":1}]`],
+  ]) {
+    const answer = await api.post(`/v1/${path}`, `{"${field}":${within}}`)
+    const found = answer.json.errors.find(({ pointer }: { pointer: string }) =>
+      pointer.startsWith(`/${field}`),
+    )
+    look(`${path} ${field}`, found?.code === 'unknown_field', answer)
+  }
+  expect(wrong).toEqual([])
+  expect(looked).toBeGreaterThan(300)
 })
