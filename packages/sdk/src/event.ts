@@ -4,7 +4,10 @@ import type { Open } from './envelope.ts'
 import type { EventData } from './generated.ts'
 import { readJson } from './json.ts'
 
-/** Who caused an event: the service itself is the `system`, with null. The name is null once the key or teammate is gone. */
+/**
+ * Who caused an event: the service itself is the `system`, with null. The name is null once the key or teammate is gone, and
+ * without the scope `teammates:read`.
+ */
 export interface Actor {
   type: Open<'api_key' | 'session' | 'teammate' | 'system'>
   id: string | null
@@ -23,6 +26,8 @@ export interface Envelope<Type extends string, Data> {
   organizationId: string
   /** Who caused it, if the endpoint asks for it with `includeActor`. */
   actor?: Actor
+  /** The teammate for whom the request says it was made (`X-Acting-Teammate`); absent without one. */
+  onBehalfOf?: Actor
   /** Likewise: the `X-Request-Id` of the request; null for the service itself. */
   requestId?: string | null
   data: Data

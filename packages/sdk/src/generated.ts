@@ -995,7 +995,7 @@ export interface Attempt {
   } | null
   /** How long it took, in milliseconds. */
   durationMs: number
-  /** The beginning of the answer, 1 KiB at most, as text. */
+  /** The beginning of the answer, 1 KiB at most, as text; null without the read scope of the event. */
   responseBody: string | null
 }
 

@@ -58,6 +58,7 @@ export interface ListedEvent {
   organizationId: string
   /** With `include: 'actor'`. */
   actor?: Actor
+  onBehalfOf?: Actor
   requestId?: string | null
   data: EventData[keyof EventData] | null
 }

@@ -246,9 +246,9 @@ class Erasure(TypedDict):
     erasedAt: str
     """The `removedAt` of every removal record."""
     removed: dict[str, int]
-    """How many objects were removed, by kind."""
+    """How many objects were removed, by kind; of the kinds that the key may read."""
     checkpoint: dict[str, Checkpoint]
-    """The checkpoint of each kind at `erasedAt`."""
+    """The checkpoint of each of these kinds at `erasedAt`."""
 
 
 class CustomerExport(TypedDict):
@@ -1510,7 +1510,7 @@ class Attempt(TypedDict):
     durationMs: int
     """How long it took, in milliseconds."""
     responseBody: str | None
-    """The beginning of the answer, 1 KiB at most, as text."""
+    """The beginning of the answer, 1 KiB at most, as text; null without the read scope of the event."""
 
 
 class Hastening(TypedDict):
@@ -1635,6 +1635,8 @@ class ListedEvent(_ListedEventRequired, total=False):
     """An event, as a delivery carries it."""
 
     actor: Actor
+    onBehalfOf: Actor
+    """The teammate in X-Acting-Teammate, with `include=actor`; absent without one."""
     requestId: str | None
     """The X-Request-Id of the request that caused it, with `include=actor`; null for the service itself."""
 
@@ -1643,11 +1645,11 @@ class Actor(TypedDict):
     """Who caused an event, for those that ask."""
 
     type: Literal["api_key", "session", "teammate", "system"] | str
-    """The kind of actor; `system` is the service itself, as with pings."""
+    """The kind of actor; `system` is the service itself, as with pings; `teammate` in `onBehalfOf` only."""
     id: str | None
     """The id of the key, of the console link of the session, or of the teammate."""
     name: str | None
-    """The name of the key or the teammate; null once it is gone."""
+    """The name of the key or the teammate; null once it is gone, and without the scope `teammates:read`."""
 
 
 class EventPagination(TypedDict):

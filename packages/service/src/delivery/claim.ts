@@ -16,7 +16,7 @@ import { isControl } from './control.ts'
 import { countLoss } from './leases.ts'
 import type { Claim, ClaimedDelivery, EndpointKey, Lease } from './model.ts'
 import { readOptions } from './options.ts'
-import { originOf } from './origin.ts'
+import { originOf, readableOrigin } from './origin.ts'
 import { readWatermark } from './subscription.ts'
 
 /** Evaluated when a connection is free, so that waiting for one does not shorten the lease. Milliseconds. */
@@ -90,6 +90,7 @@ export function createClaim(
       subscriptionId === null || claimed.length === 0
         ? null
         : await readWatermark(connection, { organizationId, webhookId }, { now: claimedAt, retention })
+    const originIn = ({ origin }: StoredEvent) => readableOrigin(tables, endpoint.scopes ?? [], origin)
     const dataOf = (row: DeliveryColumns) => {
       const { id, type } = row.delivery.event
       if (isControl(type)) return '{}'
@@ -101,7 +102,7 @@ export function createClaim(
       const { event, ...delivery } = row.delivery
       const stored = events.get(event.id)
       const changed = (changedFields && stored?.changed) || null
-      const origin = (includeActor && stored?.origin) || null
+      const origin = includeActor && stored !== undefined ? originIn(stored) : null
       return { ...delivery, event: { ...event, changed, origin }, data: dataOf(row) }
     }
     return {

@@ -8,11 +8,14 @@ import { currentBody } from './claim.ts'
 import { controlTypes } from './control.ts'
 import type { EndpointKey } from './model.ts'
 import { dataFor, readOptions } from './options.ts'
-import { originOf } from './origin.ts'
+import { originOf, readableOrigin } from './origin.ts'
 import { subscriptionBody } from './subscription.ts'
 
-/** The body, byte for byte, of the next attempt or (unless pending) of a retry; null when the subject or the delivery is gone. */
-export type ReadPayload = (key: EndpointKey, id: string) => Promise<string | null>
+/**
+ * The body, byte for byte, of the next attempt or (unless pending) of a retry; null when the subject or the delivery is gone. Names of actors
+ * are left out for a reader without the scope for them.
+ */
+export type ReadPayload = (key: EndpointKey, id: string, scopes: readonly string[]) => Promise<string | null>
 
 export function createReadPayload(
   database: Pick<Database, 'of'>,
@@ -23,6 +26,7 @@ export function createReadPayload(
       w.options::text as options, w.subscription_id as subscription,
       case when w.options ? 'changedFields' then e.changed::text end as changed,
       case when w.options ? 'includeActor' then ${originOf(tables)} end as origin,
+      (select k.scopes from api_keys k where k.organization_id = $1 and k.id = w.api_key_id) as registrant,
       case when d.event_type in (${controlTypes}) then '{}'
         when d.subject_kind = 'endpoint' then ${endpointBody}
         when d.status = 'pending' and d.payload = 'current' or d.event_type = any($4) then ${currentBody(tables)}
@@ -30,7 +34,7 @@ export function createReadPayload(
     from deliveries d ${joinEndpoint('$1', '$2')}
       left join events e on e.organization_id = d.organization_id and e.id = d.event_id
     where d.organization_id = $1 and d.webhook_id = $2 and d.id = $3`
-  return async ({ organizationId, webhookId }, id) => {
+  return async ({ organizationId, webhookId }, id, scopes) => {
     const { rows } = await database.of(organizationId).query<{
       id: string
       type: string
@@ -40,12 +44,15 @@ export function createReadPayload(
       subscription: string | null
       changed: string | null
       origin: string | null
+      registrant: readonly string[] | null
     }>(text, [organizationId, webhookId, id, never])
     const [row] = rows
     if (row === undefined) return null
     // A cursor says how far the subscription is when it is sent.
     if (row.subscription !== null) return subscriptionBody(row, row.data ?? '{}', null)
     if (row.data === null) return null
-    return envelope({ organizationId }, row, dataFor(readOptions(row.options), row.data))
+    const sent = readableOrigin(tables, row.registrant ?? [], row.origin)
+    const event = { ...row, origin: readableOrigin(tables, scopes, sent) }
+    return envelope({ organizationId }, event, dataFor(readOptions(row.options), row.data))
   }
 }

@@ -97,8 +97,8 @@ export function callerOf(request: FastifyRequest): Caller {
 }
 
 /**
- * The teammate in the header X-Acting-Teammate: events of the request name it as their actor, not the key (specification 5.3). Null without
- * the header. It does not look the teammate up: if there is none, the actor has no name.
+ * The teammate in the header X-Acting-Teammate, for whom events of the request say that it was made (specification 5.3). Null without
+ * the header. It does not look the teammate up: if there is none, it has no name.
  */
 export function actingTeammate({ headers }: Pick<FastifyRequest, 'headers'>): Result<string | null, Problem> {
   const sent = headers['x-acting-teammate']

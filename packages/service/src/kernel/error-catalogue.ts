@@ -153,8 +153,7 @@ export const errorCatalogue = {
     means:
       'A value that is unique within the organization, like an email address or an externalId, already belongs to another object.',
     help: '`existingId` names the object that has it: update that one, or send another value.',
-    example:
-      'Another customer has this email: change 01980000-0000-7000-8000-000000000002, or send another value.',
+    example: 'Another customer has this email: change that one, or send another value.',
     with: { existingId: '01980000-0000-7000-8000-000000000002' },
   },
   booking_conflict: {

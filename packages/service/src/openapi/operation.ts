@@ -88,7 +88,7 @@ function idParameter(name: string): Parameter {
 const actingTeammate: Parameter = {
   name: 'X-Acting-Teammate',
   in: 'header',
-  description: 'The teammate for whom the key acts: events name this teammate as their actor.',
+  description: 'The teammate for whom the key acts: events name this teammate as `onBehalfOf`.',
   schema: { type: 'string', format: 'uuid' },
 }
 

@@ -68,6 +68,10 @@ function envelope(type: string, data: Json): Json {
         ...ref('Actor'),
         description: 'Who caused it, if the endpoint asks for it with `includeActor`.',
       },
+      onBehalfOf: {
+        ...ref('Actor'),
+        description: 'Likewise: the teammate for whom the request says it was made; absent without one.',
+      },
       requestId: {
         type: ['string', 'null'],
         description: 'Likewise: the X-Request-Id of the request; null for the service itself.',

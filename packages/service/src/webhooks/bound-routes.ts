@@ -58,6 +58,7 @@ export function webhookRoutes(options: {
     deliveries: createDeliveryLog(database),
     payloadOf: createReadPayload(database, tables),
     eventTypes,
+    tables,
     vault,
     clock,
     schedule,
@@ -71,7 +72,7 @@ export function webhookRoutes(options: {
     bindRoutes(() => deliveryApi(kinds).routes, services),
     bindRoutes(() => recoveryApi.routes, { ...services, recoveries }),
     bindRoutes(() => statsApi(kinds).routes, { ...services, database }),
-    bindRoutes(() => eventApi(kinds).routes, { ...services, database, tables, readers }),
+    bindRoutes(() => eventApi(kinds).routes, { ...services, database, readers }),
   ]
   const subscriptions = createSubscriptions({ ...services, store, database, rotationOverlap })
   return { parts, subscriptions }

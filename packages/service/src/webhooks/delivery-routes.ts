@@ -2,10 +2,12 @@
 import { grants } from '../auth/scopes.ts'
 import type { EndpointQueues } from '../delivery/endpoint-queues.ts'
 import { attemptsOf, type DeliverySchedule } from '../delivery/model.ts'
+import { showsNames } from '../delivery/origin.ts'
 import type { ReadPayload } from '../delivery/preview-payload.ts'
 import { anId, createdBetween, type Page, paging, word } from '../http/list-parameters.ts'
 import { listBody, pageBody } from '../http/replies.ts'
 import { type Call, routesOf } from '../http/route.ts'
+import type { StreamTable } from '../journal/stream-table.ts'
 import { noSuch, type Problem, problem } from '../kernel/errors.ts'
 import { newIdAt, parseId } from '../kernel/ids.ts'
 import { done, fail, ok, outcomeOf, type Result, refused } from '../kernel/outcome.ts'
@@ -30,6 +32,7 @@ interface DeliveryServices {
   readonly deliveries: DeliveryLog
   readonly payloadOf: ReadPayload
   readonly eventTypes: EventTypes
+  readonly tables: readonly StreamTable[]
   readonly vault: Vault
   readonly clock: Clock
   readonly schedule: DeliverySchedule
@@ -116,9 +119,9 @@ export function deliveryApi(kinds: readonly Kind[]) {
     },
     errors: ['not_found'],
     async handle(services, call) {
-      const delivery = await deliveryOf(services, call)
-      if (!delivery.ok) return refused(delivery.error)
-      return done(deliveryRecord(call.caller.organizationId, delivery.value))
+      const found = await deliveryOf(services, call)
+      if (!found.ok) return refused(found.error)
+      return done(deliveryRecord(call.caller.organizationId, found.value.delivery))
     },
   })
 
@@ -187,6 +190,7 @@ const listAttempts = route({
   path: '/v1/webhooks/{id}/deliveries/{deliveryId}/attempts',
   id: 'listAttempts',
   summary: "A delivery's attempts, newest first",
+  description: '`responseBody` is null for a key without the read scope of the event.',
   query: paging,
   answers: {
     200: {
@@ -197,14 +201,20 @@ const listAttempts = route({
   },
   errors: ['not_found'],
   async handle(services, call) {
-    const delivery = await deliveryOf(services, call)
-    if (!delivery.ok) return refused(delivery.error)
+    const of = await deliveryOf(services, call)
+    if (!of.ok) return refused(of.error)
     const page = call.query()
     if (!page.ok) return refused(page.error)
-    const { organizationId } = call.caller
-    const { webhook_id: webhookId, id } = delivery.value
-    const found = await services.deliveries.attempts(organizationId, webhookId, id, page.value)
-    return done(pageBody(found, page.value, attemptRecord))
+    const { organizationId, scopes } = call.caller
+    const { webhook, delivery } = of.value
+    const found = await services.deliveries.attempts(organizationId, webhook.id, delivery.id, page.value)
+    // Receivers repeat in their responses what they were sent.
+    const isHidden =
+      payloadScope(services, call, delivery) !== null ||
+      (webhook.options?.includeActor === true && !showsNames(services.tables, scopes))
+    return done(
+      pageBody(found, page.value, (row) => attemptRecord(isHidden ? { ...row, response_body: null } : row)),
+    )
   },
 })
 
@@ -236,14 +246,15 @@ const readPayload = route({
   async handle(services, call) {
     const found = await deliveryOf(services, call)
     if (!found.ok) return refused(found.error)
-    const { id, webhook_id: webhookId, event_type: eventType } = found.value
+    const { delivery } = found.value
+    const { id, webhook_id: webhookId, event_type: eventType } = delivery
     const { organizationId, scopes } = call.caller
-    const scope = services.eventTypes.scopeOf(eventType)
-    if (scope !== undefined && !grants(scopes, scope)) {
+    const scope = payloadScope(services, call, delivery)
+    if (scope !== null) {
       const detail = `This shows the object of ${eventType}: it needs a key with the scope ${scope} as well.`
       return refused(problem('insufficient_scope', detail))
     }
-    const payload = await services.payloadOf({ organizationId, webhookId }, id)
+    const payload = await services.payloadOf({ organizationId, webhookId }, id, scopes)
     if (payload === null) {
       return refused(
         problem('not_found', 'The object of this delivery was removed: nothing of it would be sent.'),
@@ -382,34 +393,47 @@ async function pageOfLog(
 
 type OfDelivery = Pick<Call<'id' | 'deliveryId'>, 'caller' | 'params'>
 
-/** The delivery in a path, or a refusal for the missing part. */
+interface FoundDelivery {
+  readonly webhook: WebhookRow
+  readonly delivery: DeliveryRow
+}
+
+/** The delivery in a path with its endpoint, or a refusal for the missing part. */
 async function deliveryOf(
   services: DeliveryServices,
   { caller, params }: OfDelivery,
-): Promise<Result<DeliveryRow, Problem>> {
+): Promise<Result<FoundDelivery, Problem>> {
   const { organizationId } = caller
   const webhook = await webhookOf(services.endpoints, caller, params)
   if (!webhook.ok) return webhook
   const id = parseId(params.deliveryId)
   const delivery =
     id === null ? null : await services.deliveries.read(organizationId, webhook.value.id, id, since(services))
-  if (delivery !== null) return ok(delivery)
+  if (delivery !== null) return ok({ webhook: webhook.value, delivery })
   return fail(
     noSuch('delivery', params.deliveryId, 'It is of another webhook, or older than the log goes back.'),
   )
 }
 
-/** The same with its endpoint, for a caller that may read all that the endpoint is sent. */
+/** The same, for a caller that may read all that the endpoint is sent. */
 async function ownDelivery(
   services: DeliveryServices,
   call: OfDelivery,
-): Promise<Result<{ readonly webhook: WebhookRow; readonly delivery: DeliveryRow }, Problem>> {
+): Promise<Result<FoundDelivery, Problem>> {
   const webhook = await webhookOf(services.endpoints, call.caller, call.params)
   if (!webhook.ok) return webhook
   const refusal = services.eventTypes.unreadable(call.caller.scopes, webhook.value.events)
-  if (refusal !== null) return fail(refusal)
-  const found = await deliveryOf(services, call)
-  return found.ok ? ok({ webhook: webhook.value, delivery: found.value }) : found
+  return refusal === null ? deliveryOf(services, call) : fail(refusal)
+}
+
+/** The scope that the caller lacks to see what the delivery carries; null: none. */
+function payloadScope(
+  { eventTypes }: DeliveryServices,
+  { caller }: Pick<Call, 'caller'>,
+  { event_type: eventType }: DeliveryRow,
+): string | null {
+  const scope = eventTypes.scopeOf(eventType)
+  return scope === undefined || grants(caller.scopes, scope) ? null : scope
 }
 
 function since({ clock, retention }: DeliveryServices): number {
@@ -422,14 +446,13 @@ async function whyNotNow(
   call: OfDelivery,
   whyNot: typeof notRetryable,
 ): Promise<Problem> {
-  const webhook = await webhookOf(services.endpoints, call.caller, call.params)
-  if (!webhook.ok) return webhook.error
-  const delivery = await deliveryOf(services, call)
-  if (!delivery.ok) return delivery.error
-  const why = whyNot(webhook.value, delivery.value)
+  const found = await deliveryOf(services, call)
+  if (!found.ok) return found.error
+  const { webhook, delivery } = found.value
+  const why = whyNot(webhook, delivery)
   if (why !== null) return why
   const { organizationId } = call.caller
-  if (await services.store.isPending(organizationId, webhook.value.id, delivery.value.event_id))
+  if (await services.store.isPending(organizationId, webhook.id, delivery.event_id))
     return problem('delivery_pending', 'Its event is on its way already, as another delivery. Wait for that.')
   return problem('unavailable', 'The delivery just changed. Send it again.')
 }

@@ -8,7 +8,7 @@ import { OrganizationGone } from '../db/call-function.ts'
 import type { Database } from '../db/fair-pool.ts'
 import { envelope } from '../delivery/attempt.ts'
 import { currentBody } from '../delivery/claim.ts'
-import { originOf } from '../delivery/origin.ts'
+import { originOf, readableOrigin } from '../delivery/origin.ts'
 import { eventsResource } from '../delivery/subscription.ts'
 import { anId, invalid, paging, time, word } from '../http/list-parameters.ts'
 import { listBody } from '../http/replies.ts'
@@ -46,9 +46,18 @@ interface EventServices {
 /** Events that one page looks through for the types that it is asked for. */
 const lookedThrough = 2_000
 
+interface EventRow {
+  readonly id: string
+  readonly type: string
+  readonly createdAt: string
+  /** With the names of actors, which not every reader of the page may be shown. */
+  readonly origin: string | null
+  readonly data: string | null
+}
+
 interface Page {
   readonly epoch: number
-  readonly records: string
+  readonly events: readonly EventRow[]
   readonly position: Position
   readonly hasMore: boolean
   /** Whether an event after the position that it was read from has been dropped. */
@@ -161,7 +170,11 @@ export function eventApi(kinds: readonly Kind[]) {
         position: page.position,
         removalsAfter: null,
       }
-      return done(listBody(page.records, { limit, hasMore: page.hasMore, nextCursor: encodeCursor(next) }))
+      const records = page.events.map((event) => {
+        const origin = readableOrigin(services.tables, call.caller.scopes, event.origin)
+        return envelope({ organizationId }, { ...event, origin }, event.data ?? 'null')
+      })
+      return done(listBody(records.join(), { limit, hasMore: page.hasMore, nextCursor: encodeCursor(next) }))
     },
   })
 
@@ -181,6 +194,10 @@ export function eventApi(kinds: readonly Kind[]) {
           createdAt: { ...instant, description: 'When it happened.' },
           organizationId: { ...uuid, description: 'Whose it is.' },
           actor: ref('Actor'),
+          onBehalfOf: {
+            ...ref('Actor'),
+            description: 'The teammate in X-Acting-Teammate, with `include=actor`; absent without one.',
+          },
           requestId: {
             ...nullable(text),
             description:
@@ -196,13 +213,16 @@ export function eventApi(kinds: readonly Kind[]) {
       Actor: recordSchema('Who caused an event, for those that ask.', {
         type: field(
           words('api_key', 'session', 'teammate', 'system'),
-          'The kind of actor; `system` is the service itself, as with pings.',
+          'The kind of actor; `system` is the service itself, as with pings; `teammate` in `onBehalfOf` only.',
         ),
         id: field(
           nullable(uuid),
           'The id of the key, of the console link of the session, or of the teammate.',
         ),
-        name: field(nullable(text), 'The name of the key or the teammate; null once it is gone.'),
+        name: field(
+          nullable(text),
+          'The name of the key or the teammate; null once it is gone, and without the scope `teammates:read`.',
+        ),
       }),
       EventPagination: recordSchema('Where a page of events stands.', {
         limit: field(count, 'The page size applied.'),
@@ -227,8 +247,8 @@ export function eventApi(kinds: readonly Kind[]) {
 }
 
 /** `epoch`: of the client's cursor, which is refused if it is another than the page's; null: there is no cursor. */
-function isEmpty({ records, hasMore, isCut, epoch: present }: Page, epoch: number | null): boolean {
-  return records === '' && !hasMore && (epoch === null || (epoch === present && !isCut))
+function isEmpty({ events, hasMore, isCut, epoch: present }: Page, epoch: number | null): boolean {
+  return events.length === 0 && !hasMore && (epoch === null || (epoch === present && !isCut))
 }
 
 /** Null `epoch`: without a cursor. */
@@ -304,7 +324,7 @@ async function readPage(
   const reached = last ?? position.id
   return {
     epoch: first.epoch,
-    records: found.map((row) => envelope({ organizationId }, row, row.data ?? 'null')).join(','),
+    events: found,
     position: isWhole
       ? { at: clock, id: afterClock > position.id ? afterClock : position.id }
       : { at: timeOfId(reached), id: reached },

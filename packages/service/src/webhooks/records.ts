@@ -137,7 +137,10 @@ export const attemptFields: Shown<ReturnType<typeof attemptRecord>> = {
   responseStatus: field(nullable({ type: 'integer' }), 'The status of the receiver; null when it sent none.'),
   error: field(error, 'Why it failed; null when it succeeded.'),
   durationMs: field({ type: 'integer' }, 'How long it took, in milliseconds.'),
-  responseBody: field(nullable(text), 'The beginning of the answer, 1 KiB at most, as text.'),
+  responseBody: field(
+    nullable(text),
+    'The beginning of the answer, 1 KiB at most, as text; null without the read scope of the event.',
+  ),
 }
 
 interface Hastening {

@@ -3,6 +3,8 @@ import { expect, test } from 'vitest'
 import { makeTicket } from '../../../testbed/desk.ts'
 import { makeWebhook } from '../../../testbed/hooks.ts'
 import { tables } from '../../../testbed/journal.ts'
+import { asToken, makeKey } from '../../../testbed/keys.ts'
+import type { Api } from '../../../testbed/service.ts'
 import { unshared } from '../../src/db/fair-pool.ts'
 import { createFanOuts } from '../../src/delivery/fan-outs.ts'
 import { createRecoverer, createRecoveries } from '../../src/webhooks/recovery/job.ts'
@@ -95,17 +97,49 @@ test('a key that is revoked has no name any more', async () => {
   expect(event.actor).toEqual({ type: 'api_key', id: own.id, name: null })
 })
 
-test('a change for a teammate names the teammate, as long as it is there', async () => {
+test('a teammate in X-Acting-Teammate is next to the key that named it, never instead of it', async () => {
   await using it = await receiving()
   await it.endpoint({ includeActor: true })
   const { json: maya } = await it.api.post('/v1/teammates', { name: 'Maya' })
+  const key = await makeKey(it.api, { name: 'CRM', scopes: ['customers:write', 'customers:read'] })
+  const who = asToken(it.service, it.api, key.token)
   const acting = { 'x-acting-teammate': maya.id }
-  await it.api.post('/v1/customers', { name: 'Ada' }, acting)
+  await who.post('/v1/customers', { name: 'Ada' }, acting)
   await it.engine.runDue()
-  expect(it.bodies.at(-1).actor).toEqual({ type: 'teammate', id: maya.id, name: 'Maya' })
+  const claim = {
+    actor: { type: 'api_key', id: key.id, name: 'CRM' },
+    onBehalfOf: { type: 'teammate', id: maya.id, name: 'Maya' },
+  }
+  expect(it.bodies.at(-1)).toMatchObject(claim)
+  // A reader of events, of payloads and a receiver are shown names as far as their keys may read teammates.
+  const anonymous = {
+    actor: { type: 'api_key', id: key.id, name: null },
+    onBehalfOf: { type: 'teammate', id: maya.id, name: null },
+  }
+  const path = '/v1/events?include=actor&types=customer.created'
+  expect((await who.get(path)).json.data).toMatchObject([anonymous])
+  const scopes = ['webhooks:write', 'webhooks:read', 'customers:read']
+  const reader = await it.service.newKey(it.api.organizationId, scopes)
+  const { id } = await makeWebhook(reader, { url: it.url, includeActor: true })
+  const payloads = async (api: Api) => {
+    const read = async ({ webhookId, id }: { webhookId: string; id: string }) =>
+      (await api.get(`/v1/webhooks/${webhookId}/deliveries/${id}/payload`)).json
+    return Promise.all((await it.api.get('/v1/deliveries')).json.data.map(read))
+  }
+  expect(await payloads(it.api)).toMatchObject([claim])
+  expect(await payloads(reader)).toMatchObject([anonymous])
+  await who.post('/v1/customers', { name: 'Grace' }, acting)
+  await it.engine.runDue()
+  const [delivery] = await it.log(id)
+  const arrived = it.bodies.filter((body) => body.id === delivery.eventId)
+  expect(arrived).toEqual(expect.arrayContaining([expect.objectContaining(claim)]))
+  expect(arrived).toEqual(expect.arrayContaining([expect.objectContaining(anonymous)]))
+  const preview = await it.api.get(`/v1/webhooks/${id}/deliveries/${delivery.id}/payload`)
+  expect(preview.json).toMatchObject(anonymous)
+
   await it.api.delete(`/v1/teammates/${maya.id}`)
-  const listed = (await it.api.get('/v1/events?include=actor&types=customer.created')).json.data
-  expect(listed[0].actor).toEqual({ type: 'teammate', id: maya.id, name: null })
+  const listed = (await it.api.get(path)).json.data
+  expect(listed[0]).toMatchObject({ ...claim, onBehalfOf: { id: maya.id, name: null } })
   for (const [method, path] of [
     ['post', '/v1/customers'],
     ['patch', `/v1/customers/${listed[0].data.id}`],

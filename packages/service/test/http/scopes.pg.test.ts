@@ -3,9 +3,14 @@
  * one that is not described fails a test of the document.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { testEngine } from '../../../testbed/engine.ts'
+import { deliveriesOf, makeWebhook } from '../../../testbed/hooks.ts'
+import { asToken, makeKey } from '../../../testbed/keys.ts'
 import { type Api, type TestService, testService } from '../../../testbed/service.ts'
 import { scopeNames } from '../../src/auth/scopes.ts'
 import { kinds } from '../../src/desk/index.ts'
+import { systemClock } from '../../src/kernel/timestamps.ts'
+import { newObject } from './writable.fixture.ts'
 
 const all = scopeNames(kinds)
 
@@ -109,3 +114,122 @@ test('a key with its scope alone is let in by each, and so is one with everythin
     }
   }
 })
+
+/** Is in each text of the kind's object. */
+const secretOf = (plural: string) => `geheim-${plural}`
+const keyName = 'geheim-key'
+const queries: Readonly<Record<string, string>> = {
+  '/v1/changes': '?limit=100&updatedAfter=1970-01-01T00:00:00Z',
+  '/v1/events': '?limit=100&include=actor',
+}
+
+/** An object of each kind, made by a key for a teammate, and an endpoint whose receiver repeats what it was sent. */
+async function plantedDesk() {
+  const owner = await service.newOrganization()
+  const { token } = await makeKey(owner, { name: keyName, scopes: ['*'] })
+  const api = asToken(service, owner, token)
+  const events = kinds.flatMap((kind) => Object.keys(kind.events))
+  const webhook = await makeWebhook(owner, { events, includeActor: true })
+  const ids: Record<string, string> = { webhooks: webhook.id, 'api-keys': webhook.apiKeyId }
+  const make = async (kind: (typeof kinds)[number], unique: string) => {
+    const { customers = '', conversations = '', teammates = '' } = ids
+    const desk = { customerId: customers, conversationId: conversations, teammateId: teammates, word: unique }
+    const acting = teammates === '' ? {} : { 'x-acting-teammate': teammates }
+    const made = await api.post(`/v1/${kind.plural}`, newObject(kind, desk, unique), acting)
+    expect({ kind: kind.name, status: made.status, text: made.text }).toMatchObject({ status: 201 })
+    ids[kind.plural] = made.json.id
+  }
+  for (const kind of kinds) await make(kind, secretOf(kind.plural))
+  const { engine } = testEngine(service, systemClock, {
+    send: async ({ body }) => ({ kind: 'answered', status: 200, responseBody: body, durationMs: 1 }),
+  })
+  await engine.runDue()
+  const recovery = await owner.post(`/v1/webhooks/${webhook.id}/recover`, { since: webhook.createdAt })
+  ids.recoveryId = recovery.json.id
+  return { owner, api, ids, make, deliveries: await deliveriesOf(owner, webhook.id) }
+}
+
+test('a key without the read scope of a kind is shown nothing of it by any route, and finds nothing by asking', async () => {
+  const { owner, api, ids, make, deliveries } = await plantedDesk()
+  const addresses = (path: string) => {
+    const [, , collection = ''] = path.split('/')
+    const address = path.replace('{id}', ids[collection] ?? '').replace('{recoveryId}', ids.recoveryId ?? '')
+    if (!address.includes('{deliveryId}')) return [address + (queries[path] ?? '')]
+    return deliveries.map(({ id }) => address.replace('{deliveryId}', id))
+  }
+  const reading = operations.filter(({ method }) => method === 'get')
+  const everything = (
+    await Promise.all(reading.flatMap(({ path }) => addresses(path)).map((path) => api.get(path)))
+  )
+    .map(({ text }) => text)
+    .join()
+  for (const { plural } of kinds) expect(everything).toContain(secretOf(plural))
+  expect(everything).toContain(`"name":"${keyName}"`)
+
+  for (const kind of kinds) {
+    const scope = `${kind.plural}:read`
+    const others = all.filter((other) => other !== scope && other !== '*')
+    const key = asToken(service, owner, (await makeKey(owner, { scopes: others })).token)
+    const secrets = [secretOf(kind.plural), ...(kind.plural === 'teammates' ? [keyName] : [])]
+    for (const { path, scope: needed } of reading)
+      for (const address of addresses(path)) {
+        const { status, text, headers } = await key.get(address)
+        const found = secrets.filter((secret) => (text + JSON.stringify([...headers])).includes(secret))
+        const isKeys = path.startsWith('/v1/api-keys')
+        expect({ scope, address, found: isKeys ? [] : found }).toEqual({ scope, address, found: [] })
+        // A payload of the kind, and an export of a person with theirs, need the scope as well.
+        const refused =
+          needed === scope || (status === 403 && /payload|customers\/[^/]+\/export/.test(address))
+        expect({ scope, address, status }).toEqual({ scope, address, status: refused ? 403 : 200 })
+      }
+
+    // A value of the kind as a filter of other lists finds what a word that nothing has finds.
+    for (const { path } of reading.filter(({ path }) => !path.includes('{')))
+      for (const name of ['q', 'tag', 'email', 'externalId']) {
+        const [found, none] = await Promise.all(
+          [secretOf(kind.plural), 'nothing'].map(async (value) => {
+            const { status, json } = await key.get(`${path}?${name}=${value}`)
+            return { path, name, status, total: json?.pagination?.total }
+          }),
+        )
+        expect(found).toEqual(none)
+      }
+
+    // Endpoints of others, whose conditions, counts and receivers would answer for the objects.
+    const webhook = `/v1/webhooks/${ids.webhooks}`
+    const [delivery] = deliveries
+    const asked = [
+      await key.patch(webhook, { conditions: null }),
+      await key.patch(webhook, { skipOwn: true }),
+      await key.patch(webhook, { url: 'https://127.0.0.1:1/other' }),
+      await key.post(`${webhook}/recover`, { since: '2020-01-01T00:00:00Z' }),
+      await key.post(`${webhook}/rotate-secret`, undefined),
+      await key.post(`${webhook}/hasten`, undefined),
+      await key.post(`${webhook}/deliveries/${delivery.id}/retry`, undefined),
+      await key.post(`${webhook}/deliveries/${delivery.id}/resend`, undefined),
+      await key.post('/v1/webhooks', {
+        url: 'https://127.0.0.1:1/own',
+        events: Object.keys(kind.events).slice(0, 1),
+      }),
+      await key.delete(webhook),
+    ]
+    expect(asked.map(({ status }) => status)).toEqual(asked.map(() => 403))
+
+    // A duplicate does not name the object, and a receipt neither counts nor proves the kind.
+    const twice = await key.post(
+      '/v1/customers',
+      newObject(kinds.find(({ name }) => name === 'customer')!, noDesk, secretOf('customers')),
+    )
+    expect([twice.status, twice.text.includes(ids.customers!)]).toEqual([409, kind.name !== 'customer'])
+    const before = { ...ids }
+    for (const one of kinds.filter(({ name }) => name !== 'teammate')) await make(one, `${scope} ${one.name}`)
+    const receipt = await key.post(`/v1/customers/${ids.customers}/erase`, undefined)
+    Object.assign(ids, before)
+    expect(receipt.status).toBe(200)
+    const shown = [receipt.json.removed, receipt.json.checkpoint].map((counts) => Object.keys(counts).length)
+    expect({ scope, shown }).toEqual({ scope, shown: kind.name === 'teammate' ? [6, 6] : [5, 5] })
+    expect(receipt.text).not.toContain(`"${kind.name}":`)
+  }
+}, 60_000)
+
+const noDesk = { customerId: '', conversationId: '', teammateId: '', word: '' }

@@ -116,12 +116,16 @@ describe.each(kinds)('$plural', (kind) => {
       expectNothingTold(answer)
     })
 
-  test('a value that another object has is a duplicate, which names the field and the object alone', async () => {
+  test('a value that another object has is a duplicate, which names the field and not the object', async () => {
     for (const { field } of kind.table.unique) {
       const sent = newObject(kind, desk, `taken ${field}`)
       const { id } = (await api.post(path, { ...sent, tags: undefined })).json
       const refused = await writer.post(path, sent)
-      expect(refused.json).toMatchObject({ status: 409, code: 'duplicate', existingId: id })
+      expect([refused.status, refused.json.code]).toEqual([409, 'duplicate'])
+      expect(refused.json.detail).toContain(`Another ${kind.name} has this `)
+      const batch = await writer.post(`${path}/batch`, { items: [sent] })
+      expect(batch.json.data[0].problem.code).toBe('duplicate')
+      for (const { text } of [refused, batch]) expect(text).not.toContain(id)
       expect(refused.text).not.toContain(String(sent[field]))
       expectNothingTold(refused)
     }

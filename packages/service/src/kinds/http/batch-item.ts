@@ -95,7 +95,7 @@ interface ShownItem {
 export function redactBatch(kind: Kind, answer: string): string {
   const { data, ...counts } = readJson(answer) as { data: readonly ShownItem[] }
   const redacted = data.map((item): ShownItem => {
-    const refusal = item.problem === undefined ? null : withoutState(kind, item.problem.code)
+    const refusal = item.problem === undefined ? null : withoutState(kind, item.problem)
     if (refusal === null) return item
     const { code, detail } = refusal
     return { ...item, problem: { code, title: errorCatalogue[code].title, detail } }

@@ -1,7 +1,8 @@
 /** A person as a whole (specification 4.11): erased, or exported, with everything that refers to it. */
 import { Readable } from 'node:stream'
-import { recheckAfter } from '../../auth/authenticator.ts'
-import { erasingScope, lacking } from '../../auth/scopes.ts'
+import { readJson } from '@deskwire/sdk/json'
+import { type Caller, recheckAfter } from '../../auth/authenticator.ts'
+import { erasingScope, grants, lacking } from '../../auth/scopes.ts'
 import type { Database } from '../../db/fair-pool.ts'
 import { queryText } from '../../db/text-query.ts'
 import { headersOnly } from '../../http/replies.ts'
@@ -54,7 +55,7 @@ function erase(kind: Kind, kinds: readonly Kind[]) {
     path: `/v1/${kind.plural}/{id}/erase`,
     id: `erase${capitalized(kind.name)}`,
     summary: `Erase a ${kind.name} with everything of theirs`,
-    description: `Removes the ${kind.name} and its ${reached.map(({ plural }) => plural).join(', ')} in one commit, each with its removal record and event; then erases stored payloads, responses and receivers' answers about them. The answer is a receipt.`,
+    description: `Removes the ${kind.name} and its ${reached.map(({ plural }) => plural).join(', ')} in one commit, each with its removal record and event; then erases stored payloads, responses and receivers' answers about them. The answer is a receipt, of the kinds that the key may read.`,
     once: true,
     answers: {
       200: {
@@ -65,6 +66,10 @@ function erase(kind: Kind, kinds: readonly Kind[]) {
     },
     errors: ['not_found'],
     events: () => ({ always: events.slice(0, 1), sometimes: events.slice(1), silent: false }),
+    redact: {
+      body: (caller, body) => readableReceipt(caller, [kind, ...reached], body),
+      problem: (_, refusal) => refusal,
+    },
     async handle({ changes, erasePayloads }, call) {
       const { caller, params, record } = call
       const id = parseId(params.id)
@@ -75,6 +80,18 @@ function erase(kind: Kind, kinds: readonly Kind[]) {
       return erased
     },
   })
+}
+
+/** The receipt without the counts and checkpoints of kinds that the caller may not read. */
+function readableReceipt({ scopes }: Caller, kinds: readonly Kind[], receipt: string): string {
+  const hidden = kinds.filter(({ plural }) => !grants(scopes, `${plural}:read`))
+  if (hidden.length === 0) return receipt
+  const shown = readJson(receipt) as Record<'removed' | 'checkpoint', Record<string, unknown>>
+  for (const { name } of hidden) {
+    delete shown.removed[name]
+    delete shown.checkpoint[name]
+  }
+  return JSON.stringify(shown)
 }
 
 function exportOne(kind: Kind, kinds: readonly Kind[]) {
@@ -194,12 +211,12 @@ export function personSchemas(kind: Kind, kinds: readonly Kind[]): Readonly<Reco
         removed: {
           type: 'object',
           additionalProperties: { type: 'integer', minimum: 0 },
-          description: 'How many objects were removed, by kind.',
+          description: 'How many objects were removed, by kind; of the kinds that the key may read.',
         },
         checkpoint: {
           type: 'object',
           additionalProperties: ref('Checkpoint'),
-          description: 'The checkpoint of each kind at `erasedAt`.',
+          description: 'The checkpoint of each of these kinds at `erasedAt`.',
         },
       },
       examples: [exampleErasure(kind, reached)],

@@ -19,12 +19,16 @@ export function redactWrites(
   const mayRead = ({ scopes }: Caller) => grants(scopes, readScope(kind))
   return {
     body: (caller, body) => (mayRead(caller) ? body : redactBody(body)),
-    problem: (caller, refusal) => (mayRead(caller) ? null : withoutState(kind, refusal.code)) ?? refusal,
+    problem: (caller, refusal) => (mayRead(caller) ? null : withoutState(kind, refusal)) ?? refusal,
   }
 }
 
-/** A problem instead of a refusal by the kind's own rules, which shows the object's state; null for other codes. */
-export function withoutState(kind: Kind, code: Problem['code']): Problem | null {
+/**
+ * A problem instead of a refusal by the kind's own rules, which shows the object's state, or instead of a duplicate, which names the object
+ * that has a value; null for other codes.
+ */
+export function withoutState(kind: Kind, { code, detail }: Pick<Problem, 'code' | 'detail'>): Problem | null {
+  if (code === 'duplicate') return problem(code, detail)
   const isOfState = code === 'invalid_transition' || kind.refusals?.includes(code)
   if (!isOfState || errorCatalogue[code].status !== 409) return null
   return problem(

@@ -232,7 +232,7 @@ function full({ of, most }: Extract<Refusal, { reason: 'full' }>): Problem {
 }
 
 function duplicate(kind: Kind, field: string, existingId: string): Problem {
-  const detail = `Another ${kind.name} has this ${field}: change ${existingId}, or send another value.`
+  const detail = `Another ${kind.name} has this ${field}: change that one, or send another value.`
   return problem('duplicate', detail, { existingId })
 }
 
