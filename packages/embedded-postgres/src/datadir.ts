@@ -102,11 +102,11 @@ async function makePrivate(
 ): Promise<void> {
   const { mode, uid } = await stat(dataDir)
   if ((mode & 0o077) === 0) return
-  const names = found.filter((name) => name !== 'lost+found')
+  const names = found.filter((name) => name !== 'lost+found' && !host.ownNames.includes(name))
   // Closing a directory that others use (a home, /tmp) would be worse than refusing it.
   if (names.length > 0 && !names.includes('hold.lock'))
     throw new EmbeddedDatabaseError(
-      `the data directory ${dataDir} is open to other users and holds other files: give ${host.words.dataDir} a directory of its own`,
+      `the data directory ${dataDir} is open to other users and holds other files (${names[0]}): give ${host.words.dataDir} a directory of its own`,
     )
   const self = process.geteuid!()
   if (self === 0 || self === uid) await chmod(dataDir, 0o700)

@@ -2,6 +2,8 @@
 export interface Host {
   /** The name of the database and of the role that owns it: lower-case letters, digits and underscores. */
   readonly name: string
+  /** Names in the data directory that the program itself makes, perhaps before the first start. */
+  readonly ownNames?: readonly string[]
   /** Default: general words. */
   readonly words?: Partial<Words>
 }
@@ -33,8 +35,8 @@ const generalWords: Words = {
 }
 
 /** @throws RangeError for a name that would have to be quoted in SQL. */
-export function nameHost({ name, words }: Host): NamedHost {
+export function nameHost({ name, ownNames = [], words }: Host): NamedHost {
   if (!/^[a-z][a-z0-9_]{0,62}$/.test(name))
     throw new RangeError(`${JSON.stringify(name)} cannot name a database here: use a-z, 0-9 and _`)
-  return { name, words: { ...generalWords, ...words } }
+  return { name, ownNames, words: { ...generalWords, ...words } }
 }

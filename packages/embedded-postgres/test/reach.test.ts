@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import type { Accounts } from '../src/account.ts'
+import { prepareDataDir } from '../src/datadir.ts'
 import { nameHost } from '../src/host.ts'
 import { startProgram } from '../src/program.ts'
 import { copyRuntime } from '../src/runtime.ts'
@@ -57,6 +58,22 @@ test('a closed parent is opened if it was made for the copies, and avoided if it
   await expect(copy(base)).rejects.toThrow(
     `user id 4711, which PostgreSQL runs as, cannot enter ${parent} (mode 0700): chmod a+x "${parent}"`,
   )
+})
+
+test.each([
+  [['lost+found', 'listen'], null],
+  [
+    ['listen', 'theirs'],
+    'is open to other users and holds other files (theirs): give dataDir a directory of its own',
+  ],
+])('an open data directory with %j is closed unless others may use it', async (names, refusal) => {
+  const dataDir = join(home, 'data')
+  for (const name of names) await mkdir(join(dataDir, name), { recursive: true })
+  await chmod(dataDir, 0o755)
+  const prepared = prepareDataDir(nameHost({ name: 'example', ownNames: ['listen'] }), dataDir, () => {})
+  if (refusal === null) await prepared
+  else await expect(prepared).rejects.toThrow(refusal)
+  expect(await modeOf(dataDir)).toBe(refusal === null ? 0o700 : 0o755)
 })
 
 test('a program that cannot be run is explained by its cause', async () => {

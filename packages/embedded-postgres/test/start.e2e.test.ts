@@ -177,14 +177,6 @@ describe('as an ordinary user', () => {
     expect((await broken.event('refused')).message).toMatch(/is not a PostgreSQL cluster: restore it/)
   })
 
-  test('a directory that others use is refused and not closed to them', async () => {
-    const dataDir = await newDirectory(who, 0o755)
-    await writeFile(join(dataDir, 'theirs'), '')
-    const service = startService(who, dataDir)
-    expect((await service.event('refused')).message).toMatch(/is open to other users and holds other files/)
-    expect((await stat(dataDir)).mode & 0o777).toBe(0o755)
-  })
-
   test('a server that somebody else stops is reported, and the directory is held until the service lets go', async () => {
     const dataDir = await newDataDir(who)
     const first = startService(who, dataDir)

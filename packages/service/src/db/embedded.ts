@@ -3,6 +3,8 @@ import { createLauncher } from '@deskwire/embedded-postgres'
 
 export const embedded = createLauncher({
   name: 'deskwire',
+  // Of `deskwire listen`, and of `serve --dev` before it opens the database.
+  ownNames: ['listen'],
   words: {
     program: 'Deskwire',
     dataDir: 'DESKWIRE_DATA_DIR',
