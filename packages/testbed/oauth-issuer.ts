@@ -8,7 +8,8 @@ export interface OauthIssuer extends AsyncDisposable {
   readonly url: string
   /** Refuses every request while it is true. */
   isDown: boolean
-  sign(claims: Record<string, unknown>): Promise<string>
+  /** `header`: members in addition to `alg` and `kid`. */
+  sign(claims: Record<string, unknown>, header?: Record<string, unknown>): Promise<string>
   /** The same without a signature, `alg` none. */
   unsigned(claims: Record<string, unknown>): string
 }
@@ -35,7 +36,8 @@ export async function startIssuer(): Promise<OauthIssuer> {
   const issuer: OauthIssuer = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     isDown: false,
-    sign: (claims) => new SignJWT(claims).setProtectedHeader({ alg: 'ES256', kid: 'a' }).sign(privateKey),
+    sign: (claims, header = {}) =>
+      new SignJWT(claims).setProtectedHeader({ ...header, alg: 'ES256', kid: 'a' }).sign(privateKey),
     unsigned: (claims) => new UnsecuredJWT(claims).encode(),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()

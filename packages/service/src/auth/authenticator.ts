@@ -110,8 +110,8 @@ export function createAuthenticator(options: {
       if (network !== null) unauthenticated?.refund(network)
       validHashes.set(hash, true)
       const { caller } = found
-      // A session has its own limit, so its page does not use up the calls of its key.
-      const quota = keys?.count(caller.sessionId ?? caller.apiKeyId, sentAt) ?? null
+      // Sessions count toward their key, which could otherwise call without a limit by making more of them.
+      const quota = keys?.count(caller.apiKeyId, sentAt) ?? null
       const { organizationId } = caller
       if (quota?.allowed === false) return { outcome: 'limited', organizationId, quota }
       if (found.outcome === 'suspended') return { outcome: 'suspended', organizationId, quota }

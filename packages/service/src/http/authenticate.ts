@@ -16,6 +16,11 @@ declare module 'fastify' {
     caller: Caller | null
     /** Set by `requireKey`: the look-up of the key took as long as in an outage of the database. */
     wasStalled: boolean
+    /**
+     * Refuses a caller whose token of another authority has ended; null: it goes on, by a session that has not. Null itself where the token
+     * is of this installation.
+     */
+    renewCaller: (() => Promise<Problem | null>) | null
   }
 }
 
@@ -65,25 +70,29 @@ export function requireKey(authenticator: Authenticator, needed: Needed, exchang
 }
 
 /** The session's token takes its place, so that all that follows knows one kind of caller. */
-async function exchangeToken(
-  { headers }: FastifyRequest,
-  { exchange }: TokenExchange,
-): Promise<Problem | null> {
+async function exchangeToken(request: FastifyRequest, { exchange }: TokenExchange): Promise<Problem | null> {
+  const { headers } = request
   const sent = bearerToken(headers.authorization)
   if (sent === null || isBearer(sent)) return null
-  const session = await exchange(sent)
-  if (!session.ok) return session.error
-  headers.authorization = `Bearer ${session.value}`
-  return null
+  const renew = async () => {
+    const session = await exchange(sent)
+    if (!session.ok) return session.error
+    headers.authorization = `Bearer ${session.value}`
+    return null
+  }
+  request.renewCaller = renew
+  return renew()
 }
 
 /** Looks the caller up again: its key may have been revoked or narrowed since the request was admitted. */
 export async function recheckCaller(
   authenticator: Authenticator,
-  { headers }: FastifyRequest,
+  request: FastifyRequest,
   needed: Needed,
 ): Promise<Result<Caller, Problem>> {
-  const token = tokenOf(headers.authorization)
+  const ended = await request.renewCaller?.()
+  if (ended != null) return fail(ended)
+  const token = tokenOf(request.headers.authorization)
   if (typeof token !== 'string') return fail(token)
   const found = await authenticator.lookUp(token)
   if (found.outcome !== 'authenticated') return fail(refusal(found))

@@ -66,6 +66,7 @@ export interface PipelineParts {
 const properties = {
   span: null,
   caller: null,
+  renewCaller: null,
   admitted: null,
   rawBody: null,
   offloaded: false,

@@ -67,7 +67,8 @@ export function createAccessTokens(parts: AccessTokenParts): TokenExchange {
     try {
       const currentDate = new Date(clock.now())
       const checks = { issuer, audience, algorithms, currentDate, requiredClaims: ['exp'] }
-      return ok((await jose.jwtVerify(token, keys, checks)).payload)
+      const { payload, protectedHeader } = await jose.jwtVerify(token, keys, checks)
+      return isAccessToken(protectedHeader.typ) ? ok(payload) : fail(invalidToken)
     } catch (error) {
       const isRefused = error instanceof jose.errors.JOSEError && !ofIssuer.has(error.code)
       return fail(isRefused ? invalidToken : issuerDown)
@@ -86,9 +87,10 @@ export function createAccessTokens(parts: AccessTokenParts): TokenExchange {
       const claims = await verify(token)
       if (!claims.ok) return claims
       const { [keyClaim]: named, scope } = claims.value
-      const [, organizationId, apiKeyId] = keyName.exec(String(named)) ?? []
+      const [, organizationId, apiKeyId] = (typeof named === 'string' ? keyName.exec(named) : null) ?? []
       if (organizationId === undefined || apiKeyId === undefined) return fail(noKey)
-      const scopes = typeof scope === 'string' ? scope.split(' ').sort() : null
+      if (scope !== undefined && typeof scope !== 'string') return fail(invalidScope)
+      const scopes = scope === undefined ? null : scope.split(' ').sort()
       const name = JSON.stringify([named, scopes])
       const held = sessions.get(name)
       if (held !== undefined) {
@@ -106,6 +108,14 @@ export function createAccessTokens(parts: AccessTokenParts): TokenExchange {
       return session.ok ? ok(session.value.token) : session
     },
   }
+}
+
+/**
+ * Whether a JWT with this `typ` may be an access token: `at+jwt` (RFC 9068), or the general type, or none, as many issuers send. Others, such
+ * as `logout+jwt`, are of the same issuer and not for calls.
+ */
+function isAccessToken(typ: unknown): boolean {
+  return typ === undefined || (typeof typ === 'string' && /^(application\/)?(at\+)?jwt$/i.test(typ))
 }
 
 /** From the issuer's metadata (RFC 8414, or OpenID Connect Discovery). */
@@ -137,7 +147,11 @@ const issuerDown = problem(
 )
 const invalidToken = problem(
   'unauthorized',
-  'The access token is not valid here: it has expired, or is of another issuer or for another audience.',
+  'The access token is not valid here: it has expired, is of another issuer, for another audience, or of another type than at+jwt or JWT.',
+)
+const invalidScope = problem(
+  'unauthorized',
+  'The access token is not valid here: its claim scope must be a string of scopes separated by spaces, or be left out.',
 )
 const noKey = problem(
   'unauthorized',

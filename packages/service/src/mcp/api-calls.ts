@@ -34,6 +34,8 @@ export function apiFor(request: FastifyRequest): Api {
     headers: Record<string, string>,
     payload?: string,
   ): Promise<Result<Json, Problem>> {
+    const ended = await request.renewCaller?.()
+    if (ended != null) return fail(ended)
     const response = await request.server.inject({
       method,
       url,
@@ -46,10 +48,13 @@ export function apiFor(request: FastifyRequest): Api {
     return response.statusCode < 400 ? ok(body) : fail(body as unknown as Problem)
   }
   return {
-    get(path, query = {}) {
+    async get(path, query = {}) {
       const given = Object.entries(query).filter(([, value]) => value !== undefined)
       const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
-      return call('GET', text === '' ? path : `${path}?${text}`, {})
+      const answer = await call('GET', text === '' ? path : `${path}?${text}`, {})
+      // The access token may have ended while the call waited.
+      const ended = Number(query.wait ?? 0) > 0 ? await request.renewCaller?.() : null
+      return ended == null ? answer : fail(ended)
     },
     send(method, path, body, { idempotencyKey, expectedVersion } = {}) {
       const headers = {

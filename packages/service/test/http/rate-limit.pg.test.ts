@@ -80,3 +80,18 @@ test('what needs no key has no limit, and without a setting nothing has', async 
     expect([status, ...said(headers)]).toEqual([200, null, null])
   }
 })
+
+test('sessions of a key count toward its limit', async () => {
+  await using service = await testService({ clock: testClock(), rateLimit: limit })
+  const { api } = service
+  const sessions: (typeof api)[] = []
+  for (let n = 0; n < 2; n++) {
+    const { json: link } = await api.post('/v1/console-links', { scopes: ['customers:read'] })
+    const body = { link: link.url.split('#link=')[1] }
+    const { json: session } = await service.withToken(null).post('/v1/console-links/exchange', body)
+    sessions[n] = service.withToken(session.token)
+  }
+  const statuses = []
+  for (const who of [...sessions, api, ...sessions]) statuses.push((await who.get('/v1/customers')).status)
+  expect(statuses).toEqual([200, 200, 200, 429, 429])
+})

@@ -1,7 +1,8 @@
 /** `/mcp` as an OAuth 2.1 resource server. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { testClock } from '../../../testbed/clock.ts'
 import { makeTicket } from '../../../testbed/desk.ts'
-import { call, mcpClient } from '../../../testbed/mcp-client.ts'
+import { call, eventStream, mcpClient } from '../../../testbed/mcp-client.ts'
 import { type OauthIssuer, startIssuer } from '../../../testbed/oauth-issuer.ts'
 import { type Api, type TestService, testService } from '../../../testbed/service.ts'
 
@@ -9,12 +10,13 @@ const publicUrl = 'https://desk.example'
 const resource = `${publicUrl}/mcp`
 const metadataUrl = `${publicUrl}/.well-known/oauth-protected-resource/mcp`
 
+const clock = testClock()
 let issuer: OauthIssuer
 let service: TestService
 
 beforeAll(async () => {
   issuer = await startIssuer()
-  service = await testService({ mcp: true, mcpIssuer: issuer.url, publicUrl })
+  service = await testService({ clock, mcp: true, mcpIssuer: issuer.url, publicUrl })
 })
 afterAll(async () => {
   await service[Symbol.asyncDispose]()
@@ -25,7 +27,7 @@ afterAll(async () => {
 async function newKey(scopes = ['tickets:read', 'tickets:write', 'customers:write']) {
   const api = await service.newOrganization()
   const { json: key } = await api.post('/v1/api-keys', { name: 'agent', scopes })
-  const now = Math.floor(Date.now() / 1_000)
+  const now = Math.floor(clock.now() / 1_000)
   const claims = {
     iss: issuer.url,
     aud: resource,
@@ -123,6 +125,33 @@ describe('a valid token', () => {
     await expectRefused(token, /names no valid API key/)
   })
 
+  test.each(['at+jwt', 'application/at+jwt', 'JWT'])('may be of type %s', async (typ) => {
+    const { claims } = await newKey()
+    expect((await ask(await issuer.sign(claims, { typ }))).status).toBe(200)
+  })
+
+  test('ends its streams with itself, and outlives the sessions that serve it', async () => {
+    const { api, claims, now } = await newKey()
+    const token = await issuer.sign({ ...claims, exp: now + 1_800 })
+    const messages = eventStream(service.url, token, { name: 'ticket.created' }, AbortSignal.timeout(25_000))
+    const next = async () => {
+      for (;;) {
+        const { method, params } = (await messages.next()).value
+        if (method !== 'notifications/events/heartbeat') return [method.split('/').at(-1), params]
+      }
+    }
+    expect((await next())[0]).toBe('active')
+    // A session lasts for a quarter of an hour.
+    for (const minutes of [0, 14, 6]) {
+      clock.advance(minutes * 60_000)
+      await makeTicket(api)
+      expect((await next())[0]).toBe('event')
+    }
+    clock.advance(10 * 60_000)
+    await makeTicket(api)
+    expect(await next()).toMatchObject(['terminated', { error: { code: -32_024 } }])
+  })
+
   test('shares a session with the next request, and gets another when it was ended', async () => {
     const { claims, key } = await newKey()
     const token = await issuer.sign(claims)
@@ -163,6 +192,34 @@ describe('refuses a token', () => {
     },
   )
 
+  // What is not understood gives nothing.
+  test.each<unknown>([{}, [], 0, null, true, { toString: null }])('whose key is %j', async (named) => {
+    const { claims } = await newKey()
+    const list = [claims.deskwire_key]
+    for (const one of [named, list])
+      await expectRefused(await issuer.sign({ ...claims, deskwire_key: one }), /names no valid API key/)
+  })
+
+  test.each<unknown>([{}, ['tickets:read'], 0, null, true])('whose scope is %j', async (scope) => {
+    const { claims } = await newKey()
+    await expectRefused(await issuer.sign({ ...claims, scope }), /claim scope must be a string/)
+  })
+
+  test.each<unknown>([
+    'logout+jwt',
+    'id_token',
+    'dpop+jwt',
+    'secevent+jwt',
+    '',
+    'jwtx',
+    {},
+    ['at+jwt'],
+    null,
+  ])('of type %j', async (typ) => {
+    const { claims } = await newKey()
+    await expectRefused(await issuer.sign(claims, { typ }), /not valid here/)
+  })
+
   test('without a signature', async () => {
     const { claims } = await newKey()
     await expectRefused(issuer.unsigned(claims), /not valid here/)
@@ -181,7 +238,7 @@ test('while the issuer is down, keys it has published go on, and others are 503 
   const { claims, key } = await newKey()
   const token = await issuer.sign(claims)
   await ask(token)
-  await using cold = await testService({ mcp: true, mcpIssuer: issuer.url, publicUrl })
+  await using cold = await testService({ clock, mcp: true, mcpIssuer: issuer.url, publicUrl })
   const askCold = (sent: string) => cold.withToken(sent).post('/mcp', {})
   issuer.isDown = true
   try {

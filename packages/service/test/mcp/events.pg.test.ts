@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { makeCustomer, makeTicket } from '../../../testbed/desk.ts'
-import { mcpClient } from '../../../testbed/mcp-client.ts'
+import { eventStream, mcpClient } from '../../../testbed/mcp-client.ts'
 import type { Api } from '../../../testbed/service.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
 import { kinds } from '../../src/desk/index.ts'
@@ -27,42 +27,8 @@ async function polling(token: string) {
   return { client, ask, poll, [Symbol.asyncDispose]: () => client.close() }
 }
 
-/** The messages of an `events/stream`, as they come. */
-async function* stream(
-  token: string,
-  params: Record<string, unknown>,
-  signal: AbortSignal,
-  // biome-ignore lint/suspicious/noExplicitAny: tests read whatever a message has; a wrong guess fails them
-): AsyncGenerator<any, void> {
-  const _meta = {
-    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-    'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
-    'io.modelcontextprotocol/clientCapabilities': {},
-  }
-  const answer = await fetch(new URL('/mcp', service().url), {
-    method: 'POST',
-    signal,
-    headers: {
-      authorization: `Bearer ${token}`,
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      'mcp-protocol-version': '2026-07-28',
-      'mcp-method': 'events/stream',
-    },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'events/stream', params: { ...params, _meta } }),
-  })
-  if (!answer.headers.get('content-type')?.startsWith('text/event-stream')) {
-    yield await answer.json()
-    return
-  }
-  let text = ''
-  for await (const piece of answer.body as unknown as AsyncIterable<Uint8Array>) {
-    text += Buffer.from(piece).toString()
-    const lines = text.split('\n')
-    text = lines.pop() as string
-    for (const line of lines) if (line.startsWith('data: ')) yield JSON.parse(line.slice(6))
-  }
-}
+const stream = (token: string, params: Record<string, unknown>, signal: AbortSignal) =>
+  eventStream(service().url, token, params, signal)
 
 const change = (api: Api, id: string, subject: string) => api.patch(`/v1/tickets/${id}`, { subject })
 
