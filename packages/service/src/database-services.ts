@@ -33,6 +33,7 @@ import {
   createBacklogMetrics,
   createConnectionMetrics,
   createLogMetrics,
+  createMaintenanceMetrics,
   createOutdatedMetrics,
   createPoolMetrics,
   createStorageMetrics,
@@ -172,11 +173,12 @@ export function createDatabaseServices(
       log: name === null ? log : log.child(of),
       logRetention: settings.logRetention,
       ...(storage && { storage }),
-      async also() {
-        await subscriptions.removeEnded()
-        await forgetRevoked(pool, clock.now() - revokedKept)
-        await sweep?.()
+      also: {
+        remove_subscriptions: subscriptions.removeEnded,
+        forget_keys: () => forgetRevoked(pool, clock.now() - revokedKept),
+        ...(sweep !== null && { sweep_directory: sweep }),
       },
+      ...(role === 'api' && { onStep: createMaintenanceMetrics(register) }),
     }),
     subscriptions,
     lookUp: createLookUp(pool, clock),

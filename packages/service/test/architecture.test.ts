@@ -361,6 +361,8 @@ describe('SQL', () => {
         'delivery/leases.ts: update lanes set lease_id = null, lease_until = nu',
         'delivery/leases.ts: update recoveries set lease_id = null, lease_until',
         // The server, the catalogue, and the list of migrations; an endpoint that the operator names.
+        // Whether anything of any organization is stored for too long.
+        "doctor/database.ts: select 'payloads of removed objects' as what where",
         // Whose times are ahead of the database's clock.
         'doctor/database.ts: select count(*)::int as organizations, max(extract',
         "doctor/database.ts: select current_setting('max_connections')::int - c",
@@ -386,9 +388,6 @@ describe('SQL', () => {
         'kinds/http/browse.ts: select ${total} as total, (select count(*)::int fr',
         // The catalogue.
         'databases/moves/capture.ts: select c.relname::text as name from pg_trigger t j',
-        // Whether a week of all organizations may be dropped.
-        "retention/log-weeks.ts: select 1 from deliveries d where d.log_day = 'infi",
-        'retention/log-weeks.ts: select r.position from recoveries r where r.finish',
         // Whether the summarizer has anything to do, for whomever.
         'summarizer/jobs.ts: select exists (select 1 from conversations c where',
         'webhooks/table/endpoints.ts: select w.id, w.url from webhooks w where w.id = $1',

@@ -22,6 +22,8 @@ export interface Week {
   readonly table: string
   /** Milliseconds since the Unix epoch. */
   readonly begins: number
+  /** Of one that could not be created: the database's message. */
+  readonly failure?: string
 }
 
 const day = 24 * 60 * 60 * 1000
@@ -72,18 +74,22 @@ export function weeksFrom(tables: readonly WeekTable[], from: number, count: num
   return begins.flatMap((week) => tables.map(({ name }) => ({ table: name, begins: week })))
 }
 
+function keyOf({ table, begins }: Week): string {
+  return `${table} ${begins}`
+}
+
 export async function missingWeeks(
   db: Pick<Pool, 'query'>,
   tables: readonly WeekTable[],
   wanted: readonly Week[],
 ): Promise<readonly Week[]> {
-  const existing = new Set((await weeksOf(db, tables)).map(({ table, begins }) => `${table} ${begins}`))
-  return wanted.filter(({ table, begins }) => !existing.has(`${table} ${begins}`))
+  const existing = new Set((await weeksOf(db, tables)).map(keyOf))
+  return wanted.filter((week) => !existing.has(keyOf(week)))
 }
 
 /**
- * Creates missing partitions and returns the weeks that still have none: the table was locked for `patience` milliseconds, or the default
- * partition has too many rows of that week. Any number of processes may run this at once.
+ * Creates missing partitions and returns the weeks that still have none: the table was locked for `patience` milliseconds, the default
+ * partition has too many rows of that week, or the database failed, as without space on its disk. Their rows go to the default partition. Any number of processes may run this at once.
  */
 export async function makeWeeks(
   pool: Pool,
@@ -92,25 +98,53 @@ export async function makeWeeks(
   patience: number,
 ): Promise<readonly Week[]> {
   const elapsed = stopwatch()
-  const full = new Set<Week>()
+  const full = new Set<string>()
+  const failures = new Map<string, string>()
   for (;;) {
     const missing = await missingWeeks(pool, tables, wanted)
-    const possible = missing.filter((week) => !full.has(week))
-    if (possible.length === 0 || (elapsed() > 0 && elapsed() >= patience)) return missing
+    const possible = missing.filter((week) => !full.has(keyOf(week)) && !failures.has(keyOf(week)))
+    if (possible.length === 0 || (elapsed() > 0 && elapsed() >= patience))
+      return missing.map((week) => {
+        const failure = failures.get(keyOf(week))
+        return failure === undefined ? week : { ...week, failure }
+      })
     for (const week of possible) {
       const table = tables.find(({ name }) => name === week.table)
       if (table === undefined) throw new Error(`no table ${week.table} has weeks`)
-      const outcome = await alone(pool, (tx) => makeWeek(tx, table, week.begins))
-      if (outcome === 'full') full.add(week)
+      const outcome = await alone(pool, (tx) => makeWeek(tx, table, week.begins)).catch((error: Error) => {
+        failures.set(keyOf(week), error.message)
+      })
+      if (outcome === 'full') full.add(keyOf(week))
       else if (outcome === 'held') await delay(triesApart)
     }
   }
 }
 
-/** Drops the week with all its rows. Returns whether it is gone. */
-export async function dropWeek(pool: Pool, { table, begins }: Week): Promise<boolean> {
+/**
+ * Drops the week with its rows, except those for which `keep` holds, SQL about a row `t`: they move to the default partition. Returns
+ * whether it is gone.
+ * @throws when so many rows are to be kept that writers would wait for long.
+ */
+export async function dropWeek(
+  pool: Pool,
+  { table, begins }: Week,
+  keep: string | null = null,
+): Promise<boolean> {
+  const name = partitionName(table, begins)
   const outcome = await alone(pool, async (tx) => {
-    await tx.query(`drop table if exists ${partitionName(table, begins)}`)
+    const { rows } = await tx.query<{ there: boolean }>('select to_regclass($1) is not null as there', [name])
+    if (rows[0]?.there !== true) return 'done'
+    const kept = keep === null ? 0 : await countUpTo(tx, takenOverAtMost + 1, `from ${name} t where ${keep}`)
+    if (kept > takenOverAtMost)
+      throw new Error(`more than ${takenOverAtMost} rows of ${name} are still needed`)
+    await tx.query(`alter table ${table} detach partition ${name}`)
+    if (kept > 0) {
+      const columns = await storedColumns(tx, table)
+      await tx.query(
+        `insert into ${table}_default (${columns}) select ${columns} from ${name} t where ${keep}`,
+      )
+    }
+    await tx.query(`drop table ${name}`)
     return 'done'
   })
   return outcome === 'done'
@@ -123,10 +157,7 @@ export async function makeWeek(tx: Tx, table: WeekTable, begins: number): Promis
   const { rows } = await tx.query<{ taken: boolean }>('select to_regclass($1) is not null as taken', [name])
   if (rows[0]?.taken) return 'done'
   const strays = `from only ${table.name}_default t where t.${table.column} >= ${from} and t.${table.column} < ${to}`
-  const { rows: found } = await tx.query<{ count: number }>(
-    `select count(*)::int as count from (select 1 ${strays} limit ${takenOverAtMost + 1}) s`,
-  )
-  const count = found[0]?.count ?? 0
+  const count = await countUpTo(tx, takenOverAtMost + 1, strays)
   if (count > takenOverAtMost) return 'full'
   // Created separately and then attached: creating it in place would lock out every user of the table.
   await tx.query(`create table ${name} (like ${table.name} including all)`)
@@ -140,15 +171,27 @@ export async function makeWeek(tx: Tx, table: WeekTable, begins: number): Promis
 /** Moves rows from the default partition to their own. */
 async function takeOver(tx: Tx, table: string, partition: string, strays: string): Promise<void> {
   await tx.query(`lock table only ${table}_default in access exclusive mode`)
+  const columns = await storedColumns(tx, table)
+  await tx.query(
+    `with gone as (delete ${strays} returning ${columns}) insert into ${partition} (${columns}) select ${columns} from gone`,
+  )
+}
+
+async function countUpTo(tx: Tx, most: number, from: string): Promise<number> {
+  const { rows } = await tx.query<{ count: number }>(
+    `select count(*)::int as count from (select 1 ${from} limit ${most}) s`,
+  )
+  return rows[0]?.count ?? 0
+}
+
+/** Separated by commas, without generated ones. */
+async function storedColumns(tx: Tx, table: string): Promise<string> {
   const { rows } = await tx.query<{ name: string }>(
     `select a.attname::text as name from pg_attribute a
        where a.attrelid = $1::regclass and a.attnum > 0 and not a.attisdropped and a.attgenerated = '' order by a.attnum`,
     [table],
   )
-  const columns = rows.map(({ name }) => escapeIdentifier(name)).join(', ')
-  await tx.query(
-    `with gone as (delete ${strays} returning ${columns}) insert into ${partition} (${columns}) select ${columns} from gone`,
-  )
+  return rows.map(({ name }) => escapeIdentifier(name)).join(', ')
 }
 
 /** Copies the statistics targets, which `like` leaves out. */

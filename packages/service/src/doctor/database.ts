@@ -7,8 +7,9 @@ import { encodingAdvice, oldestServer, wrongEncoding } from '../db/migrate.ts'
 import { unknownMigrations, unreleasedAdvice } from '../db/migration.ts'
 import { connections, type DatabaseSettings } from '../db/open.ts'
 import { judgeSessions, observeSessions, PoolerError, requireSessions } from '../db/pooler.ts'
-import { type Clock, stopwatch } from '../kernel/timestamps.ts'
-import { missingLogWeeks, weeksText } from '../retention/log-weeks.ts'
+import { storedForMilliseconds } from '../idempotency/stored-responses.ts'
+import { type Clock, formatTimestamp, stopwatch } from '../kernel/timestamps.ts'
+import { endedLogWeeks, missingLogWeeks, weeksText } from '../retention/log-weeks.ts'
 import { schemaOf } from '../schema.ts'
 import { type Finding, failedAsTheStart, findingsOf } from './finding.ts'
 
@@ -213,6 +214,28 @@ export async function checkLog(pool: Pool, clock: Clock): Promise<Finding> {
     : finding.warning(
         `partitions are missing: ${weeksText(missing)}`,
         'start the service, which makes them and tries again every ten minutes; if they stay missing, its log says so',
+      )
+}
+
+/** How long maintenance may take for what is due, in milliseconds: it runs every ten minutes. */
+const maintenanceWithin = 24 * 60 * 60 * 1000
+
+/** `retention`: how far back the delivery log goes, in milliseconds. */
+export async function checkMaintenance(pool: Pool, clock: Clock, retention: number): Promise<Finding> {
+  const finding = findingsOf('maintenance')
+  const since = clock.now() - maintenanceWithin
+  const { rows } = await pool.query<{ what: string }>(
+    `select 'payloads of removed objects' as what where exists (select 1 from erasures e where e.removed_at <= $1)
+     union all select 'responses' where exists (select 1 from idempotency_keys k where k.created_at <= $2)`,
+    [formatTimestamp(since), formatTimestamp(since - storedForMilliseconds)],
+  )
+  const weeks = weeksText(await endedLogWeeks(pool, since, retention))
+  const overdue = [...rows.map(({ what }) => what), ...(weeks === '' ? [] : [weeks])]
+  return overdue.length === 0
+    ? finding.ok('nothing is stored for longer than it should be')
+    : finding.warning(
+        `still stored, a day after it was due to be removed: ${overdue.join(', ')}`,
+        'start the service, which removes it; if it stays, the log says which step of maintenance fails, and why',
       )
 }
 

@@ -25,6 +25,7 @@ import {
   checkClock,
   checkConnections,
   checkLog,
+  checkMaintenance,
   checkMigrations,
   checkPooler,
   checkRole,
@@ -185,7 +186,7 @@ async function examineDatabase(pool: Pool, config: Config): Promise<readonly Fin
       findings.push(...(await checkKeys(pool, await keysOfConfig(config), config)))
       const ahead = await checkStreamClock(pool, clock)
       if (ahead !== null) findings.push(ahead)
-      findings.push(await checkLog(pool, clock))
+      findings.push(await checkLog(pool, clock), await checkMaintenance(pool, clock, config.logRetention))
     }
   } catch (error) {
     const finding = findingOfFailure(error)

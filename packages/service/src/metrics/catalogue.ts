@@ -121,6 +121,12 @@ export const catalogue = {
     of: 'database',
     help: 'Partitions of the log, of this week and the next two, that are not there',
   },
+  deskwire_maintenance_failed: {
+    type: 'gauge',
+    of: 'database',
+    labels: ['step'],
+    help: 'Whether a step of maintenance failed in its last run in this process, 1 or 0',
+  },
   deskwire_database_connections: {
     type: 'gauge',
     of: 'each',

@@ -115,6 +115,15 @@ export function createLogMetrics(register: Registry, clock: Clock, read: () => P
   })
 }
 
+/** Returns what notes each step of maintenance. */
+export function createMaintenanceMetrics(register: Registry): (step: string, hasFailed: boolean) => void {
+  const latest = new Map<string, boolean>()
+  gauge(register, 'deskwire_maintenance_failed', (it) => {
+    for (const [step, hasFailed] of latest) it.set({ step }, hasFailed ? 1 : 0)
+  })
+  return (step, hasFailed) => latest.set(step, hasFailed)
+}
+
 interface PoolUsage {
   readonly waiting: number
   readonly underWay: number

@@ -3,6 +3,7 @@
  * removed: what may still be sent, its payload, and what tells a recovery that an event was delivered.
  */
 import type { Pool } from 'pg'
+import { eachAlone, removeInSteps, step, stepByStep } from '../db/steps.ts'
 import type { Tx } from '../db/transaction.ts'
 import {
   dayText,
@@ -16,15 +17,11 @@ import {
   weeksFrom,
   weeksOf,
 } from '../db/weeks.ts'
-import { firstIdAt, timeOfId } from '../kernel/ids.ts'
+import { firstIdAt } from '../kernel/ids.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
-import { removeInSteps, step, stepByStep } from './step.ts'
 
 /** Weeks that are created ahead, with the current one. */
 const weeksReady = 3
-/** A delivery is no older than its event, but for the difference of clocks. Milliseconds. */
-const clocksApart = 24 * 60 * 60 * 1000
-
 const byId = (week: number) => `'${firstIdAt(week)}'`
 
 const events: WeekTable = { name: 'events', column: 'id', begin: byId, indexes: [] }
@@ -71,7 +68,12 @@ export async function makeSameLogWeeks(pool: Pool, like: Pick<Pool, 'query'>): P
 }
 
 export function weeksText(weeks: readonly Week[]): string {
-  return weeks.map(({ table, begins }) => `${table} of ${dayText(begins)}`).join(', ')
+  return weeks
+    .map(
+      ({ table, begins, failure }) =>
+        `${table} of ${dayText(begins)}${failure === undefined ? '' : ` (${failure})`}`,
+    )
+    .join(', ')
 }
 
 export function logWeeks(db: Pick<Pool, 'query'>): Promise<readonly Week[]> {
@@ -86,40 +88,40 @@ export async function makeLogWeek(tx: Tx, week: Week): Promise<void> {
 }
 
 /**
- * Drops what the log no longer shows. `retention` in milliseconds. Events are kept for twice as long: one from the far end of the log can
- * be recovered, and its delivery be retried as long as the log shows it.
+ * Drops what the log no longer shows, except what is needed of an organization. `retention` in milliseconds. Events are kept for twice as
+ * long: one from the far end of the log can be recovered, and its delivery be retried as long as the log shows it.
+ * @throws the error of a week that could not be dropped, after the others were.
  */
 export async function dropLogWeeks(pool: Pool, now: number, retention: number): Promise<void> {
-  const loggedSince = await keptForRecoveries(pool, now, retention)
-  const keptSince = {
-    events: now - 2 * retention,
-    deliveries: loggedSince,
-    attempts: loggedSince,
-    delivery_stats: now - retention,
-  }
-  for (const week of await logWeeks(pool)) {
-    const over = week.begins + weekLength <= keptSince[week.table as LogTable]
-    // Nothing older than the log and than running recoveries can be retried, so what is found here stays true until the week is gone.
-    if (!over || !(await nothingPendingNeeds(pool, week))) continue
+  await eachAlone(await endedLogWeeks(pool, now, retention), async (week) => {
     if (week.table === 'events') await noteLastEvents(pool, week)
-    await dropWeek(pool, week)
-  }
-  await removeStrays(pool, keptSince)
+    // Nothing older than the log is written, so what is found here stays true until the week is gone.
+    await dropWeek(pool, week, needed[week.table as LogTable])
+  })
 }
 
-/**
- * Deliveries are kept as long as the log shows them and a recovery may look for them: it takes an event without a delivery for a missed
- * one, and would send it again. A recovery may wait as long as its endpoint is disabled, but without events nothing can be taken for
- * missed, so it does not hold the log for ever.
- */
-async function keptForRecoveries(pool: Pool, now: number, retention: number): Promise<number> {
-  const { rows } = await pool.query<{ position: string }>(
-    'select r.position from recoveries r where r.finished_at is null order by r.position limit 1',
-  )
+/** The weeks that the log no longer shows. */
+export async function endedLogWeeks(
+  db: Pick<Pool, 'query'>,
+  now: number,
+  retention: number,
+): Promise<readonly Week[]> {
   const shown = now - retention
-  const earliest = rows[0] === undefined ? shown : timeOfId(rows[0].position) - clocksApart
-  const noEvents = now - 2 * retention - weekLength - clocksApart
-  return Math.min(shown, Math.max(earliest, noEvents))
+  return (await logWeeks(db)).filter(
+    ({ table, begins }) => begins + weekLength <= (table === 'events' ? shown - retention : shown),
+  )
+}
+
+/** Which rows `t` stay: what is still to be sent with its payload, attempts of a pending delivery, and what tells a recovery that an event was delivered. */
+const needed: Readonly<Record<LogTable, string | null>> = {
+  events: `exists (select 1 from deliveries d where d.organization_id = t.organization_id and d.event_id = t.id
+    and d.log_day = 'infinity' and d.payload = 'stored')`,
+  attempts: `exists (select 1 from deliveries d where d.organization_id = t.organization_id and d.id = t.delivery_id
+    and d.log_day = 'infinity')`,
+  deliveries: `exists (select 1 from recoveries r where r.organization_id = t.organization_id and r.webhook_id = t.webhook_id
+    and r.finished_at is null and t.event_id >= r.position)
+    and exists (select 1 from events e where e.organization_id = t.organization_id and e.id = t.event_id)`,
+  delivery_stats: null,
 }
 
 /** A cursor of `GET /v1/events` is too old only if an event after it is gone: notes the last one that each organization loses. */
@@ -141,58 +143,45 @@ async function noteLastEvents(pool: Pool, { begins }: Week): Promise<void> {
 const noteDropped = (id: string) => `update organization_clocks c
     set events_dropped_to = greatest(c.events_dropped_to, ${id}) where c.organization_id = $1`
 
-/** Attempts stay while a delivery of their week is pending; an event, while a delivery is to be sent with its payload. */
-async function nothingPendingNeeds(pool: Pool, { table, begins }: Week): Promise<boolean> {
-  const ends = begins + weekLength
-  if (table === 'events')
-    return !(await pendingWith(pool, "d.payload = 'stored' and d.event_id < $1", firstIdAt(ends)))
-  if (table === 'attempts') return !(await pendingWith(pool, 'd.id < $1', firstIdAt(ends)))
-  return true
-}
-
-async function pendingWith(pool: Pool, condition: string, value: string): Promise<boolean> {
-  const { rows } = await pool.query(
-    `select 1 from deliveries d where d.log_day = 'infinity' and ${condition} limit 1`,
-    [value],
-  )
-  return rows.length > 0
-}
-
 /** Deletes rows of weeks without a partition: the same rows as would have been dropped. */
-async function removeStrays(
-  pool: Pool,
-  { events, deliveries, attempts, delivery_stats: stats }: Readonly<Record<LogTable, number>>,
-): Promise<void> {
-  await removeInSteps(
-    pool,
-    `select e.organization_id, e.id from events_default e where e.created_at <= $1
-       and not exists (select 1 from deliveries d where d.organization_id = e.organization_id and d.event_id = e.id
-         and d.log_day = 'infinity' and d.payload = 'stored') order by e.created_at`,
-    [formatTimestamp(events)],
-    `with gone as (delete from events where organization_id = $1 and id = any($2) returning id, subject_kind)
-       ${noteDropped("(select g.id from gone g where g.subject_kind <> 'webhook' order by g.id desc limit 1)")}`,
-  )
-  await removeInSteps(
-    pool,
-    `select d.organization_id, d.webhook_id, d.id from deliveries_default d where d.created_at <= $1
-       order by d.created_at`,
-    [formatTimestamp(deliveries)],
-    `delete from deliveries d where d.organization_id = $1 and d.webhook_id = any($2) and d.id = any($3)
-       and d.log_day < 'infinity'`,
-  )
-  await removeInSteps(
-    pool,
-    `select distinct a.organization_id, a.delivery_id from attempts_default a where a.delivery_id < $1
-       and not exists (select 1 from deliveries d where d.log_day = 'infinity' and d.created_at <= $2)`,
-    [firstIdAt(attempts + 1), formatTimestamp(attempts)],
-    'delete from attempts where organization_id = $1 and delivery_id = any($2)',
-  )
-  await removeInSteps(
-    pool,
-    `select d.organization_id, d.webhook_id, d.minutes, d.at from delivery_stats_default d
-       where d.at <= $1 order by d.at`,
-    [formatTimestamp(stats - weekLength)],
-    `delete from delivery_stats s where s.organization_id = $1 and (s.webhook_id, s.minutes, s.at) in (
-       select u.webhook_id, u.minutes, u.at from unnest($2::uuid[], $3::smallint[], $4::timestamptz[]) as u (webhook_id, minutes, at))`,
-  )
+export function removeStrays(pool: Pool, now: number, retention: number): Promise<void> {
+  const shown = now - retention
+  const strays: readonly (readonly [
+    find: (failed: string) => string,
+    values: readonly unknown[],
+    remove: string,
+  ])[] = [
+    [
+      (failed) => `select t.organization_id, t.id from events_default t where t.created_at <= $1
+         and t.organization_id <> all(${failed}) and not ${needed.events} order by t.created_at`,
+      [formatTimestamp(shown - retention)],
+      `with gone as (delete from events where organization_id = $1 and id = any($2) returning id, subject_kind)
+         ${noteDropped("(select g.id from gone g where g.subject_kind <> 'webhook' order by g.id desc limit 1)")}`,
+    ],
+    [
+      (
+        failed,
+      ) => `select t.organization_id, t.webhook_id, t.id from deliveries_default t where t.created_at <= $1
+         and t.organization_id <> all(${failed}) and not (${needed.deliveries}) order by t.created_at`,
+      [formatTimestamp(shown)],
+      `delete from deliveries d where d.organization_id = $1 and d.webhook_id = any($2) and d.id = any($3)
+         and d.log_day < 'infinity'`,
+    ],
+    [
+      (
+        failed,
+      ) => `select distinct t.organization_id, t.delivery_id from attempts_default t where t.delivery_id < $1
+         and t.organization_id <> all(${failed}) and not ${needed.attempts}`,
+      [firstIdAt(shown + 1)],
+      'delete from attempts where organization_id = $1 and delivery_id = any($2)',
+    ],
+    [
+      (failed) => `select t.organization_id, t.webhook_id, t.minutes, t.at from delivery_stats_default t
+         where t.at <= $1 and t.organization_id <> all(${failed}) order by t.at`,
+      [formatTimestamp(shown - weekLength)],
+      `delete from delivery_stats s where s.organization_id = $1 and (s.webhook_id, s.minutes, s.at) in (
+         select u.webhook_id, u.minutes, u.at from unnest($2::uuid[], $3::smallint[], $4::timestamptz[]) as u (webhook_id, minutes, at))`,
+    ],
+  ]
+  return eachAlone(strays, (stray) => removeInSteps(pool, ...stray))
 }

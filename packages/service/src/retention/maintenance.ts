@@ -10,9 +10,8 @@ import { loggable } from '../kernel/loggable.ts'
 import { periodic } from '../kernel/periodic.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import { deleteStoredResponses, detachPayloads, erasePayloads } from './erasure.ts'
-import { dropLogWeeks, makeLogWeeks, weeksText } from './log-weeks.ts'
+import { dropLogWeeks, makeLogWeeks, removeStrays, weeksText } from './log-weeks.ts'
 import { removeConsoleLinks, removeOrphans, removeRecoveries } from './orphans.ts'
-import { stepByStep } from './step.ts'
 import { nearLimits } from './storage.ts'
 
 /** Milliseconds from the end of a run to the next: an erasure may take a day. */
@@ -31,36 +30,61 @@ export function createMaintenance(options: {
   /** How far back the delivery log goes, in milliseconds. */
   readonly logRetention: number
   readonly storage?: StorageLimits
-  readonly also?: () => Promise<void>
+  /** More steps, by name. */
+  readonly also?: Readonly<Record<string, () => Promise<void>>>
+  /** Called after each step. */
+  readonly onStep?: (step: string, hasFailed: boolean) => void
 }) {
-  const { pool, clock, log, logRetention, storage = noLimits, also = async () => {} } = options
+  const { pool, clock, log, logRetention, storage = noLimits, also = {}, onStep = () => {} } = options
 
-  async function runOn(pool: Pool): Promise<void> {
-    // First, because commits need it.
+  /** A step that fails is tried again in the next run, and keeps no other from running. */
+  async function runOn(pool: Pool, signal?: AbortSignal): Promise<void> {
+    const steps: Readonly<Record<string, () => Promise<void>>> = {
+      // First, because commits need it.
+      make_log_weeks: () => makeWeeks(pool),
+      erase_payloads: () => erasePayloads(pool, clock),
+      detach_payloads: () => detachPayloads(pool),
+      delete_responses: () => deleteStoredResponses(pool, clock),
+      remove_orphans: () => removeOrphans(pool),
+      remove_recoveries: () => removeRecoveries(pool, clock.now() - logRetention),
+      remove_console_links: () => removeConsoleLinks(pool, clock.now() - endedSessionsKept),
+      drop_log_weeks: () => dropLogWeeks(pool, clock.now(), logRetention),
+      remove_strays: () => removeStrays(pool, clock.now(), logRetention),
+      check_storage: () => warnNearLimits(pool),
+      ...also,
+    }
+    for (const [step, run] of Object.entries(steps)) {
+      const failure = await run().then(
+        () => null,
+        (error: Error) => error,
+      )
+      if (signal?.aborted) return
+      onStep(step, failure !== null)
+      if (failure !== null)
+        log.warn({ step, err: loggable(failure) }, 'a step of maintenance failed; it will be tried again')
+    }
+  }
+
+  async function makeWeeks(pool: Pool): Promise<void> {
     const missing = await makeLogWeeks(pool, clock.now())
     if (missing.length > 0)
       log.warn(
         { missing: weeksText(missing) },
         'partitions of the log could not be made; they will be tried again',
       )
-    await erasePayloads(pool, clock)
-    await stepByStep(() => detachPayloads(pool))
-    await stepByStep(() => deleteStoredResponses(pool, clock))
-    await removeOrphans(pool)
-    await removeRecoveries(pool, clock.now() - logRetention)
-    await removeConsoleLinks(pool, clock.now() - endedSessionsKept)
-    await dropLogWeeks(pool, clock.now(), logRetention)
+  }
+
+  async function warnNearLimits(pool: Pool): Promise<void> {
     for (const { organizationId, rows, bytes } of await nearLimits(pool, storage)) {
       const used = { rows, maxRows: storage.rows, bytes, maxBytes: storage.bytes }
       log.warn({ organizationId, ...used }, 'an organization has 80 % or more of what it may store')
     }
-    await also()
   }
 
   const loop = periodic({
     every: interval,
     stopWithin,
-    run: (signal) => runOn(untilAborted(pool, signal)),
+    run: (signal) => runOn(untilAborted(pool, signal), signal),
     onFailure: (error) => log.warn({ err: loggable(error) }, 'maintenance failed; it will be tried again'),
   })
   /** `start`: runs repeatedly until stopped, one run at a time. */

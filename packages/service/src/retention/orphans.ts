@@ -1,40 +1,42 @@
 import type { Pool } from 'pg'
+import { byOrganization, removeInSteps, step, stepByStep } from '../db/steps.ts'
 import { notServedOrganizations } from '../journal/not-served.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
-import { removeInSteps, step, stepByStep } from './step.ts'
 
-export async function removeOrphans(pool: Pool): Promise<void> {
-  const { rows } = await pool.query<{ organization_id: string; webhook_id: string }>(
-    'select r.organization_id, r.webhook_id from removed_webhooks r limit 100',
+export function removeOrphans(pool: Pool): Promise<void> {
+  return byOrganization<{ organization_id: string; webhook_id: string }>(
+    pool,
+    (failed) =>
+      `select r.organization_id, r.webhook_id from removed_webhooks r where r.organization_id <> all(${failed})`,
+    [],
+    async (organizationId, rows) => {
+      for (const { webhook_id: webhookId } of rows) {
+        await stepByStep(() => removeSome(pool, organizationId, webhookId))
+        await stepByStep(() => removeStats(pool, organizationId, webhookId))
+        await pool.query('delete from removed_webhooks where organization_id = $1 and webhook_id = $2', [
+          organizationId,
+          webhookId,
+        ])
+      }
+    },
   )
-  for (const { organization_id: organizationId, webhook_id: webhookId } of rows) {
-    await stepByStep(() => removeSome(pool, organizationId, webhookId))
-    await stepByStep(() => removeStats(pool, organizationId, webhookId))
-    await pool.query('delete from removed_webhooks where organization_id = $1 and webhook_id = $2', [
-      organizationId,
-      webhookId,
-    ])
-  }
 }
 
-export async function removeRecoveries(pool: Pool, before: number): Promise<void> {
-  const { rows } = await pool.query<{ organization_id: string }>(
-    `select distinct r.organization_id from recoveries r where r.finished_at <= $1 and r.organization_id <> all(${notServedOrganizations})`,
+export function removeRecoveries(pool: Pool, before: number): Promise<void> {
+  return removeInSteps(
+    pool,
+    (failed) => `select r.organization_id, r.webhook_id, r.id from recoveries r
+       where r.finished_at <= $1 and r.organization_id <> all(${failed}) and r.organization_id <> all(${notServedOrganizations})`,
     [formatTimestamp(before)],
+    'delete from recoveries where organization_id = $1 and webhook_id = any($2) and id = any($3)',
   )
-  for (const { organization_id: organizationId } of rows) {
-    await pool.query('delete from recoveries where organization_id = $1 and finished_at <= $2', [
-      organizationId,
-      formatTimestamp(before),
-    ])
-  }
 }
 
 export function removeConsoleLinks(pool: Pool, before: number): Promise<void> {
   return removeInSteps(
     pool,
-    `select c.organization_id, c.id from console_links c
-       where c.expires_at <= $1 and c.organization_id <> all(${notServedOrganizations})`,
+    (failed) => `select c.organization_id, c.id from console_links c
+       where c.expires_at <= $1 and c.organization_id <> all(${failed}) and c.organization_id <> all(${notServedOrganizations})`,
     [formatTimestamp(before)],
     'delete from console_links where organization_id = $1 and id = any($2)',
   )

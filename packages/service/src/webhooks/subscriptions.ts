@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto'
 import type { Caller } from '../auth/authenticator.ts'
 import type { Database } from '../db/fair-pool.ts'
+import { byOrganization } from '../db/steps.ts'
 import type { Watermark } from '../delivery/model.ts'
 import { cursorAt, eventsResource, readWatermark } from '../delivery/subscription.ts'
 import { parseTargetUrl } from '../delivery/target/url.ts'
@@ -98,13 +99,15 @@ export function createSubscriptions(services: {
     },
 
     /** Removes those that have ended, with their log. */
-    async removeEnded(): Promise<void> {
-      const { rows } = await database.forSeveral.query<{ organization_id: string; id: string }>(
-        endedSubscriptions(notServedOrganizations),
+    removeEnded(): Promise<void> {
+      return byOrganization<{ organization_id: string; id: string }>(
+        database.forSeveral,
+        (failed) => endedSubscriptions(notServedOrganizations, failed),
         [formatTimestamp(clock.now())],
+        async (organizationId, rows) => {
+          for (const { id } of rows) await store.remove(organizationId, id, clock.now())
+        },
       )
-      for (const { organization_id: organizationId, id } of rows)
-        await store.remove(organizationId, id, clock.now())
     },
   }
 

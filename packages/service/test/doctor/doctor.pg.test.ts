@@ -78,7 +78,7 @@ test('an installation that is well: each check once, and nothing fails', async (
   expect(bad(found)).toEqual([])
   expect(found.map(({ check }) => check)).toEqual([
     ...['settings', 'database', 'pooler', 'connections', 'role', 'migrations', 'clock', 'encryption key'],
-    ...['log', 'dns', 'endpoint'],
+    ...['log', 'maintenance', 'dns', 'endpoint'],
   ])
   expect(verdictOf(found)).not.toBe('failed')
   expect(found.every(({ found }) => !found.includes('\n'))).toBe(true)

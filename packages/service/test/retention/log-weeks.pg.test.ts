@@ -173,6 +173,21 @@ describe('weeks are made ahead', () => {
     await unlock()
     expect(await made).toEqual([])
 
+    // An error, such as a full disk, is of that week alone, and its rows are written all the same.
+    it.clock.advance(4 * week)
+    await database.pool.query(`create type events_20260330 as enum ('taken')`)
+    await it.maintain()
+    expect(await weeks(it.service, 'attempts')).toContain('20260330')
+    expect(it.service.logged).toContainEqual(
+      expect.objectContaining({ missing: 'events of 2026-03-30 (type "events_20260330" already exists)' }),
+    )
+    await makeCustomer(it.api)
+    expect(await placesOf(it.service, 'events')).toEqual({ events_default: 1 })
+    await database.pool.query('drop type events_20260330')
+    await it.maintain()
+    expect(await placesOf(it.service, 'events')).toEqual({ events_20260330: 1 })
+    it.clock.advance(-4 * week)
+
     // More rows than a partition takes over while writers wait.
     it.clock.advance(8 * week)
     await database.pool.query(
@@ -289,8 +304,9 @@ describe('weeks are dropped', () => {
     const [pending, ...others] = await deliveriesOf(it.api, it.id)
     expect([pending, others]).toMatchObject([{ id: failed.id, status: 'pending', attemptCount: 6 }, []])
     expect(await attemptsOf(it.api, pending)).toHaveLength(6)
-    expect(await weeks(it.service, 'events')).toContain('20260302')
-    expect(await weeks(it.service, 'deliveries')).not.toContain('20260302')
+    for (const table of ['events', 'deliveries', 'attempts'])
+      expect(await weeks(it.service, table)).not.toContain('20260302')
+    expect(await placesOf(it.service, 'events')).toEqual({ events_default: 1 })
     it.answer(200)
     await it.engine.runDue()
     expect(JSON.parse(dataOf(it.sent.at(-1)!))).toMatchObject({ name: 'as it was' })
@@ -301,6 +317,28 @@ describe('weeks are dropped', () => {
       expect(await placesOf(it.service, table)).toEqual({})
       expect(await weeks(it.service, table)).not.toContain('20260302')
     }
+  })
+
+  test('but not what a recovery of an organization may look for, which keeps nothing of others', async () => {
+    await using it = await desk()
+    const { pool } = it.service.database
+    const other = await it.service.newOrganization()
+    await makeWebhook(other)
+    await it.maintain()
+    await Promise.all([makeCustomer(it.api), makeCustomer(other)])
+    await it.engine.runDue()
+    const recovery = { since: new Date(start - 1).toISOString() }
+    expect((await it.api.post(`/v1/webhooks/${it.id}/recover`, recovery)).status).toBe(202)
+    it.clock.advance(40 * day)
+    const owners = async () => {
+      await it.maintain()
+      expect(await weeks(it.service, 'deliveries')).not.toContain('20260302')
+      const { rows } = await pool.query('select d.organization_id as owner from deliveries d')
+      return rows.map(({ owner }) => owner)
+    }
+    expect(await owners()).toEqual([it.api.organizationId])
+    await pool.query('update recoveries set finished_at = created_at, due_at = null')
+    expect(await owners()).toEqual([])
   })
 
   test('later, when somebody reads just then: nobody waits long, and nothing is half done', async () => {

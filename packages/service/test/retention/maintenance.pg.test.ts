@@ -1,11 +1,16 @@
+import { Pool } from 'pg'
 import { expect, test } from 'vitest'
 import { testClock } from '../../../testbed/clock.ts'
 import { deliverySettings } from '../../../testbed/delivery-settings.ts'
 import { makeCustomer, makeTicket } from '../../../testbed/desk.ts'
+import { day } from '../../../testbed/hooks.ts'
 import { interposed } from '../../../testbed/interpose.ts'
+import { lockRow } from '../../../testbed/locks.ts'
 import { testService } from '../../../testbed/service.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
 import { storedEvents } from '../../../testbed/stored.ts'
+import { checkMaintenance } from '../../src/doctor/database.ts'
+import { logWeeks, weeksText } from '../../src/retention/log-weeks.ts'
 import { createMaintenance } from '../../src/retention/maintenance.ts'
 
 const shared = sharedService()
@@ -118,6 +123,61 @@ test('stored responses are forgotten after 24 hours, not before', async () => {
   expect(await keys()).toEqual(['second'])
   clock.advance(60_000)
   expect(await keys()).toEqual([])
+})
+
+test('a locked row fails one step of its own organization; all else is done, and the rest when it is free', async () => {
+  const clock = testClock()
+  await using service = await testService({ clock })
+  const { database } = service
+  const [one, other] = [service.api, await service.newOrganization()]
+  await service.app.maintenance.run()
+  for (const api of [one, other]) {
+    const { id } = (await api.post('/v1/customers', { name: 'Ada' }, { 'idempotency-key': 'made' })).json
+    await api.delete(`/v1/customers/${id}`)
+  }
+  clock.advance(90 * day)
+  const impatient = new Pool({ ...database.connection, options: '-c lock_timeout=250', max: 1 })
+  const steps: [string, boolean][] = []
+  const maintain = async () => {
+    steps.length = 0
+    const { run } = createMaintenance({
+      pool: impatient,
+      clock,
+      log: service.app.server.log,
+      logRetention: 80 * day,
+      onStep: (step, hasFailed) => steps.push([step, hasFailed]),
+    })
+    await run()
+    return steps.filter(([, hasFailed]) => hasFailed).map(([step]) => step)
+  }
+  const erased = async () => {
+    const events = await Promise.all([one, other].map((api) => storedEvents(service, api.organizationId)))
+    return events.map((its) => its.find(({ type }) => type === 'customer.created')?.body === null)
+  }
+  try {
+    const { rows } = await database.pool.query<{ id: string }>(
+      `select e.id from events e where e.organization_id = $1 and e.type = 'customer.created'`,
+      [one.organizationId],
+    )
+    await using _lock = await lockRow(database, 'events', {
+      organizationId: one.organizationId,
+      id: rows[0]!.id,
+    })
+    expect(await maintain()).toEqual(['erase_payloads'])
+    expect(await erased()).toEqual([false, true])
+    expect((await database.pool.query('select 1 from idempotency_keys')).rows).toEqual([])
+    expect(weeksText(await logWeeks(database.pool))).not.toContain('deliveries of 2026-02-23')
+    expect(await checkMaintenance(database.pool, clock, 80 * day)).toMatchObject({
+      verdict: 'warning',
+      found: expect.stringContaining('payloads of removed objects'),
+    })
+    await _lock.release()
+    expect(await maintain()).toEqual([])
+    expect(await erased()).toEqual([true, true])
+    expect(await checkMaintenance(database.pool, clock, 80 * day)).toMatchObject({ verdict: 'ok' })
+  } finally {
+    await impatient.end()
+  }
 })
 
 test('stopped in the middle, it ends after the statement under way, and the next run does the rest', async () => {

@@ -1,6 +1,7 @@
 /** Keys that were revoked: what they were, when, and by whom, for 30 days. */
 import type { Pool } from 'pg'
 import type { Queryable } from '../../db/pool.ts'
+import { removeInSteps } from '../../db/steps.ts'
 import type { Page } from '../../http/list-parameters.ts'
 import { notServedOrganizations } from '../../journal/not-served.ts'
 import { formatTimestamp } from '../../kernel/timestamps.ts'
@@ -9,8 +10,6 @@ import type { KeyFilter } from './store.ts'
 
 /** Milliseconds. */
 export const revokedKept = 30 * 24 * 60 * 60 * 1_000
-/** Rows of one statement of maintenance. */
-const piece = 1_000
 
 /** In the function that revokes, before the key is deleted with its tokens. */
 export const noteRevoked = `insert into revoked_api_keys (organization_id, id, name, scopes, last4, expires_at, last_used_at, created_at,
@@ -49,19 +48,12 @@ export async function findRevoked(
 }
 
 /** Removes those revoked up to `before`, in milliseconds. */
-export async function forgetRevoked(pool: Pool, before: number): Promise<void> {
-  for (;;) {
-    const { rows } = await pool.query<{ organization_id: string; id: string }>(
-      `select r.organization_id, r.id from revoked_api_keys r
-         where r.revoked_at <= $1 and r.organization_id <> all(${notServedOrganizations}) limit ${piece}`,
-      [formatTimestamp(before)],
-    )
-    for (const [organizationId, old] of Map.groupBy(rows, (row) => row.organization_id)) {
-      await pool.query('delete from revoked_api_keys where organization_id = $1 and id = any($2)', [
-        organizationId,
-        old.map(({ id }) => id),
-      ])
-    }
-    if (rows.length < piece) return
-  }
+export function forgetRevoked(pool: Pool, before: number): Promise<void> {
+  return removeInSteps(
+    pool,
+    (failed) => `select r.organization_id, r.id from revoked_api_keys r
+       where r.revoked_at <= $1 and r.organization_id <> all(${failed}) and r.organization_id <> all(${notServedOrganizations})`,
+    [formatTimestamp(before)],
+    'delete from revoked_api_keys where organization_id = $1 and id = any($2)',
+  )
 }

@@ -202,8 +202,10 @@ export const verifiedUrl = `select 1 from webhooks w where w.organization_id = $
   and w.subscription_id is not null and w.ends_at > $4 limit 1`
 
 /** Subscriptions of all organizations but those of `unless` that have ended at `$1`. */
-export const endedSubscriptions = (unless: string) => `select w.organization_id, w.id from webhooks w
-  where w.ends_at <= $1 and w.organization_id <> all(${unless}) order by w.ends_at limit 100`
+export const endedSubscriptions = (
+  ...unless: readonly string[]
+) => `select w.organization_id, w.id from webhooks w
+  where w.ends_at <= $1${unless.map((some) => ` and w.organization_id <> all(${some})`).join('')} order by w.ends_at`
 
 export const countOfStatus = (status: Status) =>
   `(select count(*)::int from webhooks w where w.status = '${status}')`
