@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { apiModules } from '../service/src/api-document.ts'
 import { kinds } from '../service/src/desk/index.ts'
+import { isLiteral } from '../service/src/http/unknown-address.ts'
 import { errorCatalogue } from '../service/src/kernel/error-catalogue.ts'
 import type { Operation } from '../service/src/openapi/api-module.ts'
 import { refusalsOf } from '../service/src/openapi/refusals.ts'
@@ -23,7 +24,7 @@ export function watchAnswers(server: FastifyInstance): SeenAnswers {
   const undeclared = new Set<string>()
   server.addHook('onSend', async (request, reply, payload) => {
     const { route } = request.routeOptions.config
-    if (route === undefined) return payload
+    if (route === undefined || !isLiteral(request)) return payload
     const code = isProblem(reply.getHeader('content-type')) ? codeOf(payload) : null
     const name = [route.id, reply.statusCode, ...(code === null ? [] : [code])].join(' ')
     if (isDeclared(route, reply.statusCode, code)) declared.add(name)

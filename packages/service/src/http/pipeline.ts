@@ -31,7 +31,7 @@ import { privateHeaders, sendProblem } from './problem-reply.ts'
 import { discardBody } from './read-body.ts'
 import { queryTextOf } from './replies.ts'
 import { traceRequests } from './trace-requests.ts'
-import { refuseUnknown } from './unknown-address.ts'
+import { isLiteral, refuseEscaped, refuseUnknown } from './unknown-address.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -212,7 +212,8 @@ function undecodableQuery(request: FastifyRequest): Problem | null {
 /** Refuses unknown addresses, and other methods of known ones, before the body is read. */
 function routedOnly(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
   if (request.is404) refuseUnknown(request, reply)
-  else done()
+  else if (isLiteral(request)) done()
+  else refuseEscaped(request, reply)
 }
 
 /** Requests that need no key, or carry no text that could be one. An invalid key is counted when it is looked up. */

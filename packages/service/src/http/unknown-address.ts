@@ -25,6 +25,25 @@ export function refuseUnknown(request: FastifyRequest, reply: FastifyReply): voi
 }
 
 /**
+ * Whether a path is written as its route is, apart from parameters. The router also decodes the fixed parts, so a proxy
+ * that closes `/metrics` could be passed with `/%6detrics`.
+ */
+export function isLiteral(request: FastifyRequest): boolean {
+  const path = pathOf(request)
+  if (!/[%#]/.test(path)) return true
+  const sent = path.replace(/^https?:\/\/[^/]*/i, '').split('/')
+  const declared = (request.routeOptions.url ?? '').split('/')
+  return declared.every((part, n) => part.startsWith(':') || part === '*' || part === sent[n])
+}
+
+/** Refuses a path that is not literal. */
+export function refuseEscaped(request: FastifyRequest, reply: FastifyReply): void {
+  const template = request.routeOptions.url?.replaceAll(/:(\w+)/g, '{$1}')
+  const detail = `There is no ${pathOf(request)}: write the fixed parts of ${template} without escapes.`
+  sendProblem(reply, problem('not_found', detail))
+}
+
+/**
  * Refuses every other method of these paths with 405 and Allow. Call it once, after all routes.
  * Methods in use get routes of their own, so that `/tickets/batch` is never taken for a ticket. For the other thirty
  * the address is looked up: routes for them took 0.1 s of each start.

@@ -95,6 +95,22 @@ describe('every refusal is a problem', () => {
       expect(await detailOf(wrong)).toMatch(/A part between two slashes is empty: fill it in/)
   })
 
+  test('a path is matched as it is written, so that a proxy can close it', async () => {
+    const { url, api } = shared()
+    const { id } = await makeCustomer(api)
+    const statusOf = async (path: string) =>
+      (await rawRequest(url + path, 'GET', { authorization: `Bearer ${api.token}` })).status
+    const spellings = ['/%6detrics', '/%6Detrics', '/METRICS', '/metrics/', '/metrics;x', '/metrics%3Fx']
+    const others = ['//metrics', '/metrics%23', '/metrics.', '/v1/%63ustomers']
+    for (const path of [...spellings, ...others]) expect([path, await statusOf(path)]).toEqual([path, 404])
+    const escapedId = `%${id.charCodeAt(0).toString(16)}${id.slice(1)}`
+    for (const path of ['/metrics', '/metrics?x=%6d', `/v1/customers/${escapedId}`])
+      expect([path, await statusOf(path)]).toEqual([path, 200])
+    expect((await api.get('/v1/%63ustomers')).json.detail).toBe(
+      'There is no /v1/%63ustomers: write the fixed parts of /v1/customers without escapes.',
+    )
+  })
+
   test('404 names the id that a path lacks, at every route that takes one', async () => {
     const { api } = shared()
     const document = (await api.get('/openapi.json')).json
