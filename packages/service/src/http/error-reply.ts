@@ -49,6 +49,10 @@ export function answerError(
   return sendProblem(reply, refusal ?? internalError)
 }
 
+function spelled(bytes: number): string {
+  return bytes < mebibyte ? `${bytes / 1024} KiB` : `${bytes / mebibyte} MiB`
+}
+
 function expectedProblem(error: FastifyError, { routeOptions, headers }: FastifyRequest): Problem | null {
   switch (error.code) {
     case bodyCut:
@@ -56,7 +60,7 @@ function expectedProblem(error: FastifyError, { routeOptions, headers }: Fastify
     case bodyTooLarge:
       return problem(
         'body_too_large',
-        `The body has more than ${routeOptions.bodyLimit / mebibyte} MiB. Send less at once.`,
+        `The body has more than ${spelled(routeOptions.bodyLimit)}. Send less at once.`,
       )
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return problem(

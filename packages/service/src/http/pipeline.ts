@@ -219,7 +219,9 @@ function routedOnly(request: FastifyRequest, reply: FastifyReply, done: () => vo
 /** Requests that need no key, or carry no text that could be one. An invalid key is counted when it is looked up. */
 function limitUnauthenticated(limiter: RateLimiter): onRequestHookHandler {
   return (request, reply, done) => {
-    const { route } = request.routeOptions.config
+    const { route, admits } = request.routeOptions.config
+    // Whatever others try from this address, the right key is taken.
+    if (admits?.(request) === null) return done()
     const needsKey = route !== undefined && route.access !== 'public'
     if (needsKey && isBearer(bearerToken(request.headers.authorization) ?? '')) return done()
     const { allowed, retryAfter } = limiter.count(networkOf(clientAddress(request)))

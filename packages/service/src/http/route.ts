@@ -1,6 +1,7 @@
 /** A route as one value. The server's routes and `openapi.json` are made from it, so they cannot differ. */
 import { readJson } from '@deskwire/sdk/json'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from 'fastify'
+import { largeBeyond } from '../admission/large-work.ts'
 import { type Authenticator, type Caller, recheckAfter } from '../auth/authenticator.ts'
 import type { IdempotencyStore, KeyedResponse } from '../idempotency/stored-responses.ts'
 import { versionOf } from '../journal/body.ts'
@@ -21,6 +22,8 @@ import { withoutSlash } from './unknown-address.ts'
 declare module 'fastify' {
   interface FastifyContextConfig {
     readonly route?: Operation
+    /** Refuses a request without the key of the route's own (`Route.admits`). */
+    readonly admits?: (request: FastifyRequest) => Problem | null
   }
 }
 
@@ -71,6 +74,8 @@ export interface Route<Services> extends Operation {
     readonly isLight: (bytes: Buffer) => boolean
     readonly read: (bytes: Buffer | null) => Promise<Result<unknown, Problem>>
   }
+  /** Of a public route with a key of its own: refuses a request without it, before its body is read. */
+  readonly admits?: (services: Services, request: FastifyRequest) => Problem | null
   /** The token in the body by which a route without a key finds its organization. */
   readonly ownedBy?: (body: unknown) => string | null
   /** Removes what the caller may not read from responses and refusals. */
@@ -182,17 +187,35 @@ function register<Services>(
   shards: readonly Shard<Services>[],
   parts: ServerParts,
 ): void {
-  const { method, path, reads } = route
+  const { method, path, reads, admits } = route
   const authenticate = guardOf(route, parts.access)
+  const ownKey =
+    admits && ((request: FastifyRequest) => admits((shards[0] as Shard<Services>).services, request))
+  const bodyLimit = reads?.bodyLimit ?? (authenticate === null ? publicBodyLimit : undefined)
   server.route({
     method: method.toUpperCase(),
     url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
     ...(authenticate === null ? {} : { onRequest: authenticate }),
+    ...(ownKey === undefined ? {} : { onRequest: refuseWithout(ownKey) }),
     ...(authenticate === null || !path.includes('{') ? {} : { preParsing: refuseEmpty }),
-    ...(reads === undefined ? {} : { bodyLimit: reads.bodyLimit }),
-    config: { route, ...(reads === undefined ? {} : { readsBody: { isLight: reads.isLight } }) },
+    ...(bodyLimit === undefined ? {} : { bodyLimit }),
+    config: {
+      route,
+      ...(reads === undefined ? {} : { readsBody: { isLight: reads.isLight } }),
+      ...(ownKey === undefined ? {} : { admits: ownKey }),
+    },
     handler: handlerOf(route, shards, parts),
   })
+}
+
+/** Bytes of a body that is read without a caller, who could be offloaded and limited. */
+const publicBodyLimit = largeBeyond.bodyBytes
+
+function refuseWithout(ownKey: (request: FastifyRequest) => Problem | null) {
+  return async (request: FastifyRequest, reply: FastifyReply) => {
+    const refusal = ownKey(request)
+    if (refusal !== null) sendProblem(reply, refusal)
+  }
 }
 
 /** Refuses a path without its id, such as that of a list with a slash at its end. */

@@ -176,9 +176,12 @@ function operation<F extends Fields>(
     access: 'public',
     body: 'any',
     answers: { [creates ? 201 : 200]: answer },
-    async handle({ key, open }, { request, params, body }) {
-      const sent = bearerToken(request.headers.authorization)
-      if (sent === null || !isSame(sent, key)) return refused(notTheOperator)
+    errors: ['unauthorized', 'not_found', 'invalid_transition', 'unavailable'],
+    admits({ key }, { headers }) {
+      const sent = bearerToken(headers.authorization)
+      return sent !== null && isSame(sent, key) ? null : notTheOperator
+    },
+    async handle({ open }, { request, params, body }) {
       const { disconnected } = request
       try {
         const installation = await open()

@@ -1,10 +1,12 @@
 /** The operator's API: organizations by HTTP, with the rules of the command line. */
 import pino from 'pino'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { testClock } from '../../../testbed/clock.ts'
 import { type TestDatabase, testDatabase } from '../../../testbed/database.ts'
 import { blockWith, startSource } from '../../../testbed/document-programs.ts'
 import { testService } from '../../../testbed/service.ts'
 import { createServices, type ServiceProcess, socketUrl } from '../../../testbed/services.ts'
+import { unauthenticatedLimit } from '../../src/admission/rate-limit.ts'
 import { listEverywhere } from '../../src/databases/moves/everywhere.ts'
 import { adminOf } from '../../src/roles/admin.ts'
 
@@ -115,6 +117,28 @@ test('it is off without its setting, and takes no other key', async () => {
     }
   }
   expect((await callerOf(service, adminKey)('GET', '/v1/customers'))[0]).toBe(401)
+})
+
+test('a request without a key has a small body, the operator has none read without theirs, and guesses lock nobody out', async () => {
+  const open = () => Promise.reject(new Error('no database is needed'))
+  const offload = () => Promise.reject(new Error('nothing is offloaded without a caller'))
+  const admin = { key: adminKey, open, close: async () => {} }
+  await using own = await testService({ admin, offload, clock: testClock() })
+  const post = async (url: string, key: string | null, payload: string) => {
+    const headers = { 'content-type': 'application/json', ...(key && { authorization: `Bearer ${key}` }) }
+    const answer = await own.app.server.inject({ method: 'POST', url, headers, payload })
+    return `${answer.statusCode} ${answer.json().code}`
+  }
+  const long = JSON.stringify({ name: 'x'.repeat(40_000) })
+  expect(await post(organizations, null, long)).toBe('401 unauthorized')
+  expect(await post(organizations, `${adminKey}x`, '{')).toBe('401 unauthorized')
+  expect(await post(organizations, adminKey, long)).toBe('413 body_too_large')
+  expect(await post('/v1/console-links/exchange', null, long)).toBe('413 body_too_large')
+  const guesses = Array.from({ length: unauthenticatedLimit.burst }, (_, n) =>
+    post(organizations, `guess${n}`, '{}'),
+  )
+  expect(await Promise.all(guesses)).toContain('429 rate_limited')
+  expect(await post(organizations, adminKey, '{')).toBe('400 malformed_json')
 })
 
 test('its databases are opened and migrated once, and one organization is one look-up until the client has gone', async () => {
