@@ -222,7 +222,7 @@ test('a connection that the system gives up had been accepted, and the log does 
   const { exchange, ends } = await exchangeAt({ kept: false, handedOver: 3 })
   exchange.lose(broken('ETIMEDOUT'))
   expect(ends).toMatchObject([
-    { outcome: { kind: 'failed', code: 'timeout', message: `${peer} was not heard of any more` } },
+    { outcome: { kind: 'failed', code: 'timeout', message: `${peer} stopped responding` } },
   ])
 })
 

@@ -230,6 +230,6 @@ test('a key without the read scope of a kind is shown nothing of it by any route
     expect({ scope, shown }).toEqual({ scope, shown: kind.name === 'teammate' ? [6, 6] : [5, 5] })
     expect(receipt.text).not.toContain(`"${kind.name}":`)
   }
-}, 60_000)
+})
 
 const noDesk = { customerId: '', conversationId: '', teammateId: '', word: '' }

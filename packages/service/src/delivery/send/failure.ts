@@ -31,7 +31,7 @@ export function exchangeFailure(error: NodeJS.ErrnoException, peer: Peer): Failu
   // With TLS 1.3 a receiver that wants a client certificate says so only after the handshake.
   if (isTlsError(error)) return tlsFailure(error, peer)
   // The system gave up a connection that had been accepted.
-  if (error.code === 'ETIMEDOUT') return failure('timeout', `${peer} was not heard of any more`)
+  if (error.code === 'ETIMEDOUT') return failure('timeout', `${peer} stopped responding`)
   return networkFailure(error, peer)
 }
 
