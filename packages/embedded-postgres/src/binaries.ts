@@ -7,7 +7,7 @@ import type { Layout } from './datadir.ts'
 import { EmbeddedDatabaseError, hasCode } from './error.ts'
 import type { NamedHost } from './host.ts'
 import { makeLinks } from './links.ts'
-import { copyRuntime, isOpen } from './runtime.ts'
+import { copyRuntime, isOpen, isPlain } from './runtime.ts'
 
 export interface Binaries {
   readonly initdb: string
@@ -69,7 +69,8 @@ async function chooseDirectory(
 ): Promise<string> {
   try {
     const linked = await makeLinks(packageDir)
-    if (linked && (!accounts.switches || (await isOpen(packageDir, accounts.server)))) return packageDir
+    const usable = linked && isPlain(packageDir)
+    if (usable && (!accounts.switches || (await isOpen(packageDir, accounts.server)))) return packageDir
   } catch (error) {
     if (hasCode(error, 'ENOENT'))
       throw new EmbeddedDatabaseError(`${packageDir} is incomplete (${(error as Error).message}): run npm ci`)

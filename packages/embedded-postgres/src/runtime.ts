@@ -55,12 +55,22 @@ export async function copyRuntime(
       refusals.push((error as Error).message)
     }
   }
+  const reader = accounts.switches ? 'the account that runs it' : 'this user'
   throw new EmbeddedDatabaseError(
-    `no place for a copy of the PostgreSQL programs (${refusals.join('; ')}): make ${bases[0]} a directory that this user alone can write to and ${accounts.switches ? 'every user' : 'it'} can enter, or ${words.ownServer}`,
+    `PostgreSQL's programs cannot be run from ${packageDir}, and there is no place for a copy that ${reader} can reach (${refusals.join('; ')}): make one of these usable, or ${words.ownServer}`,
   )
 }
 
+/** Whether PostgreSQL's programs find each other there: they put the path between double quotes for a shell. */
+export function isPlain(path: string): boolean {
+  return !/["$`\\\n]/.test(path)
+}
+
 async function makeBase(base: string, { switches, server }: Accounts): Promise<void> {
+  if (!isPlain(base))
+    throw new EmbeddedDatabaseError(
+      `${base} has a character that PostgreSQL cannot have in its path: ", $, \` or \\`,
+    )
   const outermost = await mkdir(base, { recursive: true })
   // The umask may have closed to the server's account what was made on the way.
   if (outermost !== undefined)

@@ -61,6 +61,8 @@ async function makeFresh({ switches, server }: Accounts): Promise<string> {
 }
 
 function fits(directory: string): boolean {
+  // PostgreSQL reads the directory as a list of such.
+  if (/[",]/.test(directory)) return false
   return Buffer.byteLength(join(directory, socketName())) <= LONGEST
 }
 

@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import type { Accounts } from '../src/account.ts'
-import { prepareDataDir } from '../src/datadir.ts'
+import { layoutOf, prepareDataDir } from '../src/datadir.ts'
 import { nameHost } from '../src/host.ts'
 import { startProgram } from '../src/program.ts'
 import { copyRuntime } from '../src/runtime.ts'
+import { makeSocketDir } from '../src/socket.ts'
 
 const self = { uid: process.geteuid!(), gid: process.getegid!() }
 const accounts: Accounts = { accountName: 'x', owner: self, server: { uid: 4711, gid: 4711 }, switches: true }
@@ -58,6 +59,22 @@ test('a closed parent is opened if it was made for the copies, and avoided if it
   await expect(copy(base)).rejects.toThrow(
     `user id 4711, which PostgreSQL runs as, cannot enter ${parent} (mode 0700): chmod a+x "${parent}"`,
   )
+})
+
+test('a path that PostgreSQL would misread is not used, and the refusal names the characters', async () => {
+  const [wrong, right] = [join(home, 'a"b$c/runtime'), join(home, "it's/runtime")]
+  expect(dirname(await copy(wrong, right))).toBe(right)
+  await expect(copy(wrong)).rejects.toThrow(
+    `${wrong} has a character that PostgreSQL cannot have in its path: "`,
+  )
+  const own: Accounts = { ...accounts, server: self, switches: false }
+  for (const name of ['a,b', 'a"b']) {
+    const dataDir = join(home, name)
+    await mkdir(dataDir)
+    const made = await makeSocketDir(layoutOf(host, dataDir), own)
+    directories.push(made)
+    expect(made).not.toContain(name)
+  }
 })
 
 test.each([
