@@ -234,9 +234,7 @@ class CustomerUpsert(_CustomerUpsertRequired, total=False):
     """Named values of your own. A PATCH merges; null deletes a key. Must be an object of at most 50 keys of 1 to 40 characters, each with a string of at most 500 characters, a number or a boolean (null deletes a key). Initially `{}`."""
 
 
-class Erasure(TypedDict):
-    """The receipt of an erase."""
-
+class _ErasureRequired(TypedDict):
     object: Literal["erasure"]
     """Distinguishes it from a row."""
     resource: str
@@ -249,6 +247,13 @@ class Erasure(TypedDict):
     """How many objects were removed, by kind; of the kinds that the key may read."""
     checkpoint: dict[str, Checkpoint]
     """The checkpoint of each of these kinds at `erasedAt`."""
+
+
+class Erasure(_ErasureRequired, total=False):
+    """The receipt of an erase."""
+
+    remaining: list[Literal["payloads"]]
+    """Parts that are still being erased; absent when none are. `payloads`: stored payloads, responses and answers of receivers. Repeat the request with its Idempotency-Key to see when it is done."""
 
 
 class CustomerExport(TypedDict):

@@ -85,6 +85,10 @@ export interface Route<Services> extends Operation {
   }
   /** Refuses to send a stored response with a token or secret to this caller; null: it may have it. */
   readonly withhold?: (services: Services, caller: Caller, stored: string) => Promise<Problem | null>
+  /**
+   * What follows the commit, also when the request is repeated: returns the response to send. It has committed, so this never fails.
+   */
+  readonly finish?: (services: Services, call: Call, response: string) => Promise<string>
 }
 
 /** The names between braces of a path: `/v1/webhooks/{id}` has `id`. */
@@ -249,7 +253,7 @@ function handlerOf<Services>(
   shards: readonly Shard<Services>[],
   { access, shardRouter }: ServerParts,
 ) {
-  const { redact, reads, once, withhold } = route
+  const { redact, reads, once, withhold, finish } = route
   const { status, send } = firstAnswer(route)
 
   /** Maps an outcome to the response: the only place, except for routes that send theirs. */
@@ -260,6 +264,7 @@ function handlerOf<Services>(
   ): Promise<FastifyReply> {
     switch (outcome.outcome) {
       case 'done':
+        return send(call, finish ? await finish(services, call, String(outcome.value)) : outcome.value)
       case 'unchanged':
         return send(call, outcome.value)
       case 'refused':
@@ -280,7 +285,7 @@ function handlerOf<Services>(
     const refusal = (await withhold?.(services, call.caller, stored.body)) ?? null
     if (refusal !== null) return refuse(call, refusal)
     call.reply.header('idempotent-replayed', 'true')
-    return send(call, stored.body, stored.status)
+    return send(call, finish ? await finish(services, call, stored.body) : stored.body, stored.status)
   }
 
   function handleOnce(call: RouteCall, services: Services, idempotency: IdempotencyStore) {
@@ -330,7 +335,7 @@ function handlerOf<Services>(
       } catch (error) {
         const { request, reply } = call
         const caller =
-          request.caller === null || reply.sent
+          request.caller === null || reply.sent || request.disconnected.aborted
             ? null
             : await shardRouter.follow(request.caller, error, tried)
         if (caller === null) throw error

@@ -131,8 +131,8 @@ export function createEndpoints(services: EndpointServices) {
         if (changed === 'registrant_gone') return refused(registrantGone)
         wake()
         if (row.status === after.status) return shown
-        // `missedSince` has changed with the status.
-        const now = await store.read(caller.organizationId, id, clock.now())
+        // `missedSince` has changed with the status. The change has committed, whether it can be read now or not.
+        const now = await store.read(caller.organizationId, id, clock.now()).catch(() => null)
         return now === null ? shown : recordOf(now)
       }),
 

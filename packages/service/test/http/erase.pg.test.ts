@@ -1,5 +1,7 @@
 /** Erasing and exporting one person: scopes, receipts, repetitions. */
+import { Pool } from 'pg'
 import { beforeEach, expect, test } from 'vitest'
+import { testDatabase } from '../../../testbed/database.ts'
 import {
   makeBooking,
   makeConversation,
@@ -9,7 +11,8 @@ import {
   makeTeammate,
   makeTicket,
 } from '../../../testbed/desk.ts'
-import type { Api } from '../../../testbed/service.ts'
+import { lockRow } from '../../../testbed/locks.ts'
+import { type Api, testService } from '../../../testbed/service.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
 import { storedEvents } from '../../../testbed/stored.ts'
 
@@ -83,6 +86,38 @@ test('it is repeated with its Idempotency-Key, also after maintenance, and is 40
   expect([again.text, again.headers.get('idempotent-replayed')]).toEqual([both[0]?.text, 'true'])
   expect((await api.post(path, undefined)).json.code).toBe('not_found')
   expect((await api.post('/v1/customers/nobody/erase', undefined)).status).toBe(404)
+})
+
+test('what has committed is answered with what is not erased yet; its repetition at another process erases that', async () => {
+  await using database = await testDatabase()
+  const impatient = new Pool({ ...database.connection, options: '-c lock_timeout=250' })
+  try {
+    await using service = await testService({ database: { ...database, pool: impatient } })
+    const { api } = service
+    const { id } = await makeCustomer(api)
+    const { rows } = await database.pool.query<{ id: string }>('select e.id from events e')
+    const path = `/v1/customers/${id}/erase`
+    const key = { 'idempotency-key': 'once' }
+    const lock = await lockRow(database, 'events', { organizationId: api.organizationId, id: rows[0]!.id })
+    const late = await api.post(path, undefined, key)
+    expect([late.status, late.json.remaining]).toEqual([200, ['payloads']])
+    expect((await api.post(path, undefined, key)).text).toBe(late.text)
+    await lock.release()
+    await using other = await testService({ database })
+    const headers = { authorization: `Bearer ${api.token}`, ...key }
+    const { remaining: _, ...receipt } = late.json
+    expect(await (await fetch(`${other.url}${path}`, { method: 'POST', headers })).json()).toEqual(receipt)
+    const bodies = (await storedEvents(service, api.organizationId)).map(({ type, body }) => [
+      type,
+      body === null,
+    ])
+    expect(bodies).toEqual([
+      ['customer.created', true],
+      ['customer.deleted', false],
+    ])
+  } finally {
+    await impatient.end()
+  }
 })
 
 test('it needs a scope of its own, which no other scope includes', async () => {

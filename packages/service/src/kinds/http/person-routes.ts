@@ -11,7 +11,9 @@ import { timestampText } from '../../journal/body.ts'
 import type { RowReader } from '../../journal/rows.ts'
 import { type Problem, problem } from '../../kernel/errors.ts'
 import { nilUuid, parseId } from '../../kernel/ids.ts'
+import { loggable } from '../../kernel/loggable.ts'
 import { done, refused } from '../../kernel/outcome.ts'
+import { atMost } from '../../kernel/periodic.ts'
 import { constant, type Json, ref } from '../../openapi/api-module.ts'
 import { exampleId, exampleTime } from '../../openapi/examples.ts'
 import { exampleCheckpoint } from '../../openapi/shared-schemas.ts'
@@ -29,6 +31,9 @@ export interface PersonServices {
 }
 
 const route = routesOf<PersonServices>()
+
+/** Milliseconds until a receipt is sent though stored payloads are still being erased. */
+const erasedWithin = 10_000
 
 /** Rows of a page of an export. */
 const pageRows = 200
@@ -55,7 +60,7 @@ function erase(kind: Kind, kinds: readonly Kind[]) {
     path: `/v1/${kind.plural}/{id}/erase`,
     id: `erase${capitalized(kind.name)}`,
     summary: `Erase a ${kind.name} with everything of theirs`,
-    description: `Removes the ${kind.name} and its ${reached.map(({ plural }) => plural).join(', ')} in one commit, each with its removal record and event; then erases stored payloads, responses and receivers' answers about them. The answer is a receipt, of the kinds that the key may read.`,
+    description: `Removes the ${kind.name} and its ${reached.map(({ plural }) => plural).join(', ')} in one commit, each with its removal record and event; then erases stored payloads, responses and receivers' answers about them. The answer is a receipt, of the kinds that the key may read, which names what is not erased yet.`,
     once: true,
     answers: {
       200: {
@@ -70,14 +75,26 @@ function erase(kind: Kind, kinds: readonly Kind[]) {
       body: (caller, body) => readableReceipt(caller, [kind, ...reached], body),
       problem: (_, refusal) => refusal,
     },
-    async handle({ changes, erasePayloads }, call) {
+    async handle({ changes }, call) {
       const { caller, params, record } = call
       const id = parseId(params.id)
       if (id === null) return refused(noSuchObject(kind, params.id))
       const recheck = () => call.recheck(recheckAfter)
-      const erased = await changes.erase(caller.organizationId, id, recheck, record, requestContextOf(call))
-      if (erased.outcome === 'done') await erasePayloads(caller.organizationId)
-      return erased
+      return changes.erase(caller.organizationId, id, recheck, record, requestContextOf(call))
+    },
+    async finish({ erasePayloads }, { caller, request }, receipt) {
+      const erasing = erasePayloads(caller.organizationId).then(
+        () => true,
+        (error: Error) => {
+          request.log.warn(
+            { err: loggable(error) },
+            'stored payloads could not be erased; maintenance will erase them',
+          )
+          return false
+        },
+      )
+      const isErased = (await atMost(erasedWithin, erasing)) && (await erasing)
+      return isErased ? receipt : `${receipt.slice(0, -1)},"remaining":["payloads"]}`
     },
   })
 }
@@ -217,6 +234,12 @@ export function personSchemas(kind: Kind, kinds: readonly Kind[]): Readonly<Reco
           type: 'object',
           additionalProperties: ref('Checkpoint'),
           description: 'The checkpoint of each of these kinds at `erasedAt`.',
+        },
+        remaining: {
+          type: 'array',
+          items: { type: 'string', enum: ['payloads'] },
+          description:
+            'Parts that are still being erased; absent when none are. `payloads`: stored payloads, responses and answers of receivers. Repeat the request with its Idempotency-Key to see when it is done.',
         },
       },
       examples: [exampleErasure(kind, reached)],
