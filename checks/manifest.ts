@@ -45,6 +45,12 @@ const postgres: Need = {
   remedy: "install Debian's postgresql, or set PG_BIN to the directory of its programs",
   packages: ['postgresql'],
 }
+const namespaces: Need = {
+  isMet: () =>
+    succeeds('sh', '-c', '$(test "$(id -u)" = 0 || echo sudo -n) unshare --mount --pid --fork true'),
+  remedy: 'be root, or have sudo without a password, where mount namespaces are permitted',
+}
+const ip: Need = { isMet: () => isOnPath('ip'), remedy: 'install iproute2', packages: ['iproute2'] }
 const pgbouncer = program('pgbouncer')
 const nginx = program('nginx')
 const caddy = program('caddy')
@@ -177,6 +183,13 @@ export const checks: Readonly<Record<string, Check>> = {
     program: ['checks/packages.ts'],
     needs: [registries],
     minutes: 5,
+    when: 'night',
+  },
+  machines: {
+    shows: 'npm ci && npm start works, or names the cause, on machines as people have them',
+    program: ['checks/machines.ts'],
+    needs: [namespaces, ip, registries],
+    minutes: 12,
     when: 'night',
   },
   poolers: {
