@@ -56,6 +56,8 @@ export interface Erasure {
   removed: Record<string, number>
   /** What an exact copy of each kind has at `erasedAt`. */
   checkpoint: Record<string, Checkpoint>
+  /** Parts that are still being erased; absent when none are. A repetition with the same idempotency key shows when it is done. */
+  remaining?: 'payloads'[]
 }
 
 /** The ids after `after`, up to and including `before`. Neither need be the id of anything. */

@@ -89,6 +89,7 @@ export function ErasureReceipt({ receipt }: { readonly receipt: Erasure }) {
           of={[
             ['Customer', <CopyText key="id" text={receipt.id} />],
             ['Erased', <Time key="at" at={receipt.erasedAt} />],
+            ['Stored payloads', receipt.remaining === undefined ? 'Erased' : 'Being erased'],
           ]}
         />
       </Panel>
