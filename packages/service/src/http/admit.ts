@@ -150,12 +150,11 @@ export class RequestAdmission {
 
   #bytesOf(request: FastifyRequest, organizationId: string): number {
     if (!isRead(request)) return bodyBytes(request)
-    const expected = this.#sizes.of(organizationId, String(request.routeOptions.url))
+    const query = searchParameters(request)
+    const expected = this.#sizes.of(organizationId, String(request.routeOptions.url), rowsOf(query))
     // Waiting readers are notified in this thread alone, and a HEAD sends nothing.
     request.offloaded =
-      request.method === 'GET' &&
-      (expected ?? 0) >= largeBeyond.responseBytes &&
-      !searchParameters(request).has('wait')
+      request.method === 'GET' && (expected ?? 0) >= largeBeyond.responseBytes && !query.has('wait')
     return Math.min(expected ?? unknown, this.#largest)
   }
 
@@ -172,7 +171,8 @@ export class RequestAdmission {
     if (!isRead(request) || reply.statusCode !== 200) return admitted.done(0, acquire)
     // A stream's size is not noted: the offload thread would collect the whole stream, so it never makes one.
     if (bytes === null) return admitted.done(streamed, acquire)
-    this.#sizes.note(caller.organizationId, String(request.routeOptions.url), bytes)
+    const rows = rowsOf(searchParameters(request))
+    this.#sizes.note(caller.organizationId, String(request.routeOptions.url), rows, bytes)
     return admitted.done(bytes, acquire)
   }
 }
@@ -227,17 +227,27 @@ const maxEntries = 10_000
 /** An expectation falls by this part of the difference with each smaller response. */
 const decay = 1 / 4
 
+/** The rows that a request asks for; of one that names no number, always the same. */
+function rowsOf(query: URLSearchParams): number {
+  const ids = query.get('ids')
+  const rows = ids === null ? Number(query.get('limit') ?? 20) : ids.split(',').length
+  return rows >= 1 ? Math.min(rows, 100) : 20
+}
+
 class ResponseSizes {
+  /** Bytes a row that was asked for, as pages of one list differ in their limits. */
   readonly #bytes = new LruMap<string, number>(maxEntries)
 
   /** The bytes that a response is expected to have; undefined: there was none yet. */
-  of(organizationId: string, route: string): number | undefined {
-    return this.#bytes.get(`${organizationId} ${route}`)
+  of(organizationId: string, route: string, rows: number): number | undefined {
+    const each = this.#bytes.get(`${organizationId} ${route}`)
+    return each === undefined ? undefined : each * rows
   }
 
-  note(organizationId: string, route: string, bytes: number): void {
+  note(organizationId: string, route: string, rows: number, bytes: number): void {
     const name = `${organizationId} ${route}`
     const before = this.#bytes.get(name)
-    this.#bytes.set(name, before === undefined || bytes > before ? bytes : before - (before - bytes) * decay)
+    const each = bytes / rows
+    this.#bytes.set(name, before === undefined || each > before ? each : before - (before - each) * decay)
   }
 }

@@ -236,12 +236,13 @@ test('a connection that takes nothing of a large response is closed', async () =
   socket.destroy()
 })
 
-test('a response that will be large is offloaded, as the last one was, unless it may wait for changes', async () => {
+test('a response that will be large by its rows is offloaded, as the last one was, unless it may wait for changes', async () => {
   const { get } = await served()
   const offloaded = async (path: string) => (await get('a', path)).text.slice(0, 4)
   expect(await offloaded('/waiting')).toBe('fals')
   expect(await offloaded('/waiting')).toBe('true')
   expect(await offloaded('/waiting?wait=1')).toBe('fals')
+  expect(await offloaded('/waiting?ids=a,b')).toBe('fals')
 })
 
 test('HEAD holds what GET holds', async () => {
