@@ -42,6 +42,15 @@ test('a reply and a form are there again after the session has ended and begun a
   await page.getByRole('dialog').getByLabel('Name', { exact: true }).fill('Hedy Lamarr')
   await api.delete(`/v1/api-keys/${key.json.id}`)
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  // Another organization, by a link in the same tab, is shown nothing of it.
+  const other = await bench().service.newOrganization('Other')
+  const scopes = ['customers:read', 'customers:write']
+  const link = (await other.post('/v1/console-links', { scopes })).json
+  await page.goto(`${bench().service.url}/console/customers${new URL(link.url).hash}`)
+  await page.getByRole('button', { name: 'Add customer' }).first().click()
+  expect(await page.getByRole('dialog').getByLabel('Name', { exact: true }).inputValue()).toBe('')
+  await other.delete(`/v1/console-links/${link.id}`)
+  await page.reload()
   await page.getByLabel('API key').fill(api.token)
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByRole('button', { name: 'Add customer' }).first().click()

@@ -29,7 +29,7 @@ export default function Palette({ close, typed: typedBefore }: PaletteProps) {
     const command = running.current
     if (command !== null) {
       const { id, title, detail } = command
-      remember(caller.key.id, { id, title, detail, address })
+      remember(caller.key, { id, title, detail, address })
     }
     const [to = '/', search = ''] = address.split('?')
     void navigate({ to, search: Object.fromEntries(new URLSearchParams(search)) })
@@ -67,7 +67,7 @@ export default function Palette({ close, typed: typedBefore }: PaletteProps) {
 
   const recent =
     typed === ''
-      ? recentOf(caller.key.id).map(
+      ? recentOf(caller.key).map(
           ({ id, title, detail, address }): Command => ({ id, title, detail, run: () => go(address) }),
         )
       : []

@@ -1,5 +1,7 @@
-/** Addresses that the palette led to recently, in this tab and with this key. */
+/** Addresses that the palette led to recently, in this tab and with these rights: kept and forgotten as drafts are. */
 import { readJson } from '@deskwire/sdk/json'
+import type { ApiKey } from '../api/client.ts'
+import { draftOf, keepDraft } from '../session/drafts.ts'
 
 interface Recent {
   readonly id: string
@@ -9,31 +11,26 @@ interface Recent {
   readonly address: string
 }
 
-const place = 'deskwire.recent'
+const name = 'recent'
 const maxAddresses = 6
 
 interface Stored {
-  /** Of the key: another key has its own. */
+  /** The key and what the session may do, as titles are of objects that it may read. */
   readonly of: string
   readonly places: readonly Recent[]
 }
 
-export function recentOf(keyId: string): readonly Recent[] {
-  try {
-    const stored: Stored | null = readJson(sessionStorage.getItem(place) ?? 'null')
-    return stored?.of === keyId ? stored.places : []
-  } catch {
-    // A browser may forbid storage.
-    return []
-  }
+function rightsOf({ id, scopes }: ApiKey): string {
+  return [id, ...scopes].join()
 }
 
-export function remember(keyId: string, visited: Recent): void {
-  const others = recentOf(keyId).filter(({ address }) => address !== visited.address)
-  const stored: Stored = { of: keyId, places: [visited, ...others].slice(0, maxAddresses) }
-  try {
-    sessionStorage.setItem(place, JSON.stringify(stored))
-  } catch {
-    // As above.
-  }
+export function recentOf(key: ApiKey): readonly Recent[] {
+  const stored = readJson<Stored | null>(draftOf(name) ?? 'null')
+  return stored?.of === rightsOf(key) ? stored.places : []
+}
+
+export function remember(key: ApiKey, visited: Recent): void {
+  const others = recentOf(key).filter(({ address }) => address !== visited.address)
+  const stored: Stored = { of: rightsOf(key), places: [visited, ...others].slice(0, maxAddresses) }
+  keepDraft(name, JSON.stringify(stored))
 }
