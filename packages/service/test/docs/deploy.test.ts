@@ -133,6 +133,12 @@ test('processes of compose.databases.yaml are given both of its servers, and sta
   }
 })
 
+test('no install script of a package runs, here or in the image', () => {
+  expect(textOf('.npmrc')).toContain('ignore-scripts=true')
+  for (const file of ['deploy/Containerfile', 'package.json', '.ci/run'])
+    expect(textOf(file)).not.toMatch(/ignore-scripts[= ]false|npm rebuild/)
+})
+
 test('the image has every package of ours that the command line needs', () => {
   const folderOf = (name: string) => name.replace('@deskwire/', '').replace('deskwire', 'cli')
   const ours = new Set(['deskwire'])

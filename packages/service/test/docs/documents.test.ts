@@ -94,3 +94,34 @@ describe.each(files)('%s', (file) => {
     expect(named.filter((path) => !isThere(path) && !path.includes('NAME'))).toEqual([])
   })
 })
+
+/** What SECURITY.md says the service does, each with a test that fails when it does not. */
+const held: Readonly<Record<string, readonly [file: string, title: string]>> = {
+  'Tokens are not stored': ['keys/once.pg.test.ts', 'no row holds a token'],
+  'Signing secrets are encrypted': ['webhooks/secrets.test.ts', 'not to be seen in between'],
+  'Deliveries are signed': ['../../sdk/test/receivers.e2e.test.ts', 'nothing that is forged, altered, late'],
+  'Webhooks do not reach your network': ['delivery/rebinding.test.ts', 'never leads to loopback'],
+  'Content stays in the service': ['architecture.test.ts', 'one place opens connections to receivers'],
+  'A delivery contains what its registrant may read': [
+    'delivery/payload.pg.test.ts',
+    'for those who may read',
+  ],
+  'Logs contain no tokens, bodies or queries.': ['http/logs.pg.test.ts', 'never holds tokens, bodies'],
+  'Unauthenticated clients are limited': ['http/unauthenticated.test.ts', 'beyond the limit of a network'],
+  'Organizations are isolated.': ['http/crossing.pg.test.ts', 'an id of theirs in an address is 404'],
+  'Scopes are read at each request.': ['http/scopes.pg.test.ts', 'is shown nothing of it by any route'],
+  'Responses are not cached': ['http/headers.pg.test.ts', 'a token or a secret is kept by nobody'],
+  'Closed by default': ['config.test.ts', "host: { default: '127.0.0.1'"],
+  'Input is validated first.': ['http/bounds.pg.test.ts', 'given twice is refused on every list'],
+  'No organization stalls the others': ['db/fair-pool.pg.test.ts', 'refused for its organization'],
+  'Deleted data': ['retention/erasure.pg.test.ts', 'a day after its deletion'],
+  'No install scripts': ['docs/deploy.test.ts', 'no install script of a package runs'],
+}
+
+test('each sentence of SECURITY.md about the service has a test that holds it', () => {
+  const [, promises = ''] = /## What the service does\n(.*?)\n## /s.exec(textOf('SECURITY.md')) ?? []
+  const sentences = [...promises.matchAll(/^- \*\*(.*?)\*\*/gm)].map(([, sentence]) => sentence)
+  expect(Object.keys(held)).toEqual(sentences)
+  for (const [file, title] of Object.values(held))
+    expect(textOf(join('packages/service/test', file))).toContain(title)
+})

@@ -8,6 +8,7 @@ import { asToken, makeKey } from '../../../testbed/keys.ts'
 import { lockRow, waitingChanges } from '../../../testbed/locks.ts'
 import type { Api } from '../../../testbed/service.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
+import { rowsWith } from '../../../testbed/stored.ts'
 import { createSecretBox } from '../../src/webhooks/secrets.ts'
 
 const clock = testClock()
@@ -79,7 +80,7 @@ test('another body under the key is refused; a refusal is not kept', async () =>
   expect([other.status, other.json.code]).toEqual([422, 'idempotency_key_reused'])
 })
 
-test('the stored response is encrypted, and erased when its key is revoked', async () => {
+test('no row holds a token: the stored response is encrypted, and erased when its key is revoked', async () => {
   const api = await shared().newOrganization()
   const headers = once()
   const { id, token } = await makeKey(api, body, headers)
@@ -92,6 +93,7 @@ test('the stored response is encrypted, and erased when its key is revoked', asy
   }
   const [{ body: plain, sealed }] = await kept()
   expect(plain).toBeNull()
+  expect(await rowsWith(shared().database.pool, token.slice(4, 34))).toEqual({})
   expect((sealed as Buffer).includes(token.slice(4, 34))).toBe(false)
   const box = createSecretBox(deliverySettings.encryptionKey)
   const owner = { organizationId: api.organizationId, webhookId: id }
