@@ -77,30 +77,41 @@ export interface Loss {
   fault: string | null
 }
 
+/** As many of each sort are named. */
+const mostLosses = 100
+
 /** What reading a JSON text loses: numbers that are rounded, and values whose name is repeated. Throws SyntaxError for no JSON. */
 export const lossesOf = (text: string): readonly Loss[] => {
   JSON.parse(text)
-  const losses: Loss[] = []
-  readValid(text, losses)
-  return losses
+  const [numbers, names]: [Loss[], Loss[]] = [[], []]
+  readValid(text, (open, name, written) => {
+    const into = open.at(-1)
+    const path = () => [...open, undefined].slice(1).map((one, n) => stepTo(one, open[n] as object, name))
+    const fault = /^[-\d]/.test(written) ? numberFault(written) : null
+    if (fault !== null && numbers.length < mostLosses) numbers.push({ path: path(), fault })
+    const isRepeated = into !== undefined && !Array.isArray(into) && Object.hasOwn(into, name)
+    if (isRepeated && names.length < mostLosses) names.push({ path: path(), fault: null })
+  })
+  return [...names, ...numbers]
 }
 
-/** Reads a text that is known to be JSON, and adds what that loses. Nesting takes no stack. */
-const readValid = (text: string, losses?: Loss[]): unknown => {
+/** The step from an open object or list to an open one in it, or to the value that comes next. */
+const stepTo = (one: object | undefined, within: object, name: string): string => {
+  if (Array.isArray(within)) return String(within.length - (one === undefined ? 0 : 1))
+  return one === undefined ? name : (Object.entries(within).find(([, value]) => value === one)?.[0] ?? '')
+}
+
+/** Before a value is put into the last of the open objects and lists; `written`: of a number, true, false or null. */
+type Seen = (open: readonly object[], name: string, written: string) => void
+
+/** Reads a text that is known to be JSON. Nesting takes no stack. */
+const readValid = (text: string, seen?: Seen): unknown => {
   const open: object[] = []
-  /** The step to the value that comes next, and those to the open ones; the first is of the text itself. */
-  const step = () => {
-    const within = open.at(-1)
-    return Array.isArray(within) ? String(within.length) : name
-  }
-  const steps: string[] = []
-  const lose = (fault: string | null) => losses?.push({ path: [...steps, step()].slice(1), fault })
   let root: unknown
   let name = ''
-  const put = (value: unknown) => {
+  const put = (value: unknown, written = '') => {
+    seen?.(open, name, written)
     const into = open.at(-1)
-    if (losses !== undefined && into !== undefined && !Array.isArray(into) && Object.hasOwn(into, name))
-      lose(null)
     if (into === undefined) root = value
     else if (Array.isArray(into)) into.push(value)
     // Not assigned: `__proto__` is a name like others.
@@ -116,20 +127,13 @@ const readValid = (text: string, losses?: Loss[]): unknown => {
       n = end - 1
     } else if (token === '{' || token === '[') {
       const opened = token === '{' ? {} : []
-      const at = step()
       put(opened)
       open.push(opened)
-      steps.push(at)
-    } else if (token === '}' || token === ']') {
-      open.pop()
-      steps.pop()
-    } else if (token > ' ' && token !== ',' && token !== ':') {
+    } else if (token === '}' || token === ']') open.pop()
+    else if (token > ' ' && token !== ',' && token !== ':') {
       scalar.lastIndex = n
       const [written = ''] = scalar.exec(text) ?? []
-      const value: unknown = JSON.parse(written)
-      const fault = losses !== undefined && typeof value === 'number' ? numberFault(written) : null
-      if (fault !== null) lose(fault)
-      put(value)
+      put(JSON.parse(written), written)
       n += written.length - 1
     }
   }
