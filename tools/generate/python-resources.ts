@@ -119,6 +119,7 @@ export function blocking(text: string): string {
     [/\bAsync(?=[A-Z])/g, ''],
     [/\b__a(?=iter|enter|exit)/g, '__'],
     [/\baclose\b/g, 'close'],
+    [/\baiter_/g, 'iter_'],
   ]
   const converted = words.reduce((made, [from, to]) => made.replace(from, to), text)
   return text.startsWith(banner) ? converted : `# Made by npm run generate from _async.\n${converted}`

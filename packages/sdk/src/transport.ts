@@ -17,6 +17,7 @@ import type {
 import { connectionFailed, errorOf, unexpectedAnswer } from './problem.ts'
 import { defaultRetries, failureOf, type Method, pauseBefore, type RetryPolicy } from './retry.ts'
 import { parseRetryAfter } from './retry-after.ts'
+import { overlong, textOf } from './text-of.ts'
 import { TimeLimit } from './time-limit.ts'
 import { whyBlocked, whyUnanswered } from './unanswered.ts'
 
@@ -110,9 +111,8 @@ const queryOf = (query: object): string => {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
     if (value === undefined) continue
-    // URLSearchParams would send another character instead, and the service would find something else.
     if (/\p{Surrogate}/u.test(String(value)))
-      throw new TypeError(`${name} must have no half of a surrogate pair`)
+      throw new TypeError(`${name} must have no half of a surrogate pair: a query cannot hold it`)
     search.set(name, String(value))
   }
   const text = search.toString()
@@ -166,14 +166,14 @@ const sendOnce = async (
   const context = { idempotencyKey: request.headers.get('idempotency-key') ?? undefined }
   const limit = new TimeLimit(limitMs, signal)
   let response: Response
-  let text: string
+  let text: string | undefined
   try {
     response = await fetch(limit.signal)
     // A page of a proxy or of the console is no stream of records.
     const isPage = response.headers.get('content-type')?.startsWith('text/html')
     if (call.stream && response.ok && !isPage && response.body !== null)
       return { response, outcome: limit.watch(response.body) }
-    text = await response.text()
+    text = await textOf(response)
   } catch (cause) {
     limit.end()
     signal?.throwIfAborted()
@@ -184,6 +184,8 @@ const sendOnce = async (
   const requestId = headers.get('x-request-id') ?? undefined
   if (status === 204) return { response, outcome: undefined }
   if (status === 304) return { response, outcome: 'not_modified' }
+  if (text === undefined)
+    return { response, outcome: unexpectedAnswer(status, overlong(address), requestId, context) }
   if (!ok) {
     const retryAfterMs = parseRetryAfter(headers.get('retry-after'), now())
     return { response, outcome: errorOf({ status, address, requestId }, text, { ...context, retryAfterMs }) }

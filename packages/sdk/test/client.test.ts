@@ -84,6 +84,29 @@ describe('calls', () => {
     expect(seen).toHaveLength(1)
   })
 
+  test('an answer that does not end is given up at 64 MiB, and is not asked for again', async () => {
+    const piece = new Uint8Array(2 ** 20).fill(0x20)
+    let [calls, pulled, isCancelled] = [0, 0, false]
+    const endless = () => {
+      calls++
+      const pull = (controller: ReadableStreamDefaultController) => {
+        pulled++
+        controller.enqueue(piece)
+      }
+      const cancel = () => {
+        isCancelled = true
+      }
+      return Promise.resolve(new Response(new ReadableStream({ pull, cancel })))
+    }
+    const client = createClient({ baseUrl: 'http://127.0.0.1:1', apiKey, fetch: endless })
+    await expect(client.customers.list().page()).rejects.toMatchObject({
+      code: 'unexpected_answer',
+      message: expect.stringContaining('more than 64 MiB'),
+    })
+    expect([calls, isCancelled]).toEqual([1, true])
+    expect(pulled).toBeLessThan(68)
+  })
+
   test('ids cannot leave their place in the address', async () => {
     const { client, seen } = await start(problem(404, 'not_found'))
     for (const id of ['', '.', '..']) await expect(client.tickets.delete(id)).rejects.toThrow(TypeError)

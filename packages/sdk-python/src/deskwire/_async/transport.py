@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import uuid
 from collections.abc import Iterable, Mapping
@@ -17,7 +18,13 @@ from .._version import __version__
 from ..errors import APIConnectionError, DeskwireError, error_of, unexpected
 
 _log = logging.getLogger("deskwire")
+# Bytes; the largest page of the service has some 20 MiB.
+_LONGEST_ANSWER = 64 * 2**20
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
+
+
+class _TooLong(Exception):
+    pass
 
 
 class AsyncTransport:
@@ -80,18 +87,22 @@ class AsyncTransport:
         for repetition in count():
             not_sent = False
             try:
-                response = await self._http.send(request, follow_redirects=False)
+                response = await self._http.send(request, stream=True, follow_redirects=False)
+                content = await _read(response)
                 if response.status_code == 204:
                     return None
                 if response.is_success:
-                    return response.json()
+                    return json.loads(content)
                 error: DeskwireError = error_of(
                     response.status_code,
-                    response.text,
+                    content.decode("utf-8", "replace"),
                     url=str(request.url.copy_with(query=None)),
                     retry_after=parse_retry_after(response.headers.get("retry-after")),
                 )
                 error.request_id = response.headers.get("x-request-id")
+            except _TooLong:
+                size = f"more than {_LONGEST_ANSWER >> 20} MiB"
+                error = unexpected(response.status_code, f"{request.url} answered with {size}.")
             except ValueError:
                 error = unexpected(response.status_code, f"{request.url} did not answer with JSON.")
             except httpx.RequestError as cause:
@@ -109,6 +120,21 @@ class AsyncTransport:
     async def aclose(self) -> None:
         if self._owns_http:
             await self._http.aclose()
+
+
+async def _read(response: httpx.Response) -> bytes:
+    """Reads the answer up to a limit: a service that never ends it would fill the memory."""
+    pieces: list[bytes] = []
+    left = _LONGEST_ANSWER
+    try:
+        async for piece in response.aiter_bytes():
+            left -= len(piece)
+            if left < 0:
+                raise _TooLong
+            pieces.append(piece)
+    finally:
+        await response.aclose()
+    return b"".join(pieces)
 
 
 def _why(cause: httpx.RequestError, url: httpx.URL) -> str:
