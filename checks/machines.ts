@@ -207,6 +207,8 @@ function runCase({ name, run, before = '', as, directory = checkout }: Case): st
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'pipe'],
       timeout: 600_000,
+      // unshare ignores SIGTERM; its child ends with it.
+      killSignal: 'SIGKILL',
       env: { ...process.env, DESKWIRE_PORT: '0', DESKWIRE_BOOTSTRAP_KEY: key },
     },
   )
