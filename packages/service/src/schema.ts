@@ -3,7 +3,7 @@
 import { createLinkFunction } from './auth/keys/console-links.ts'
 import { keyFunctions } from './auth/keys/functions.ts'
 import type { Schema, SchemaFunction } from './db/migration.ts'
-import { baseline, eventsDroppedTo } from './db/migrations/baseline.ts'
+import { baseline } from './db/migrations/baseline.ts'
 import { completeFunction } from './delivery/complete.ts'
 import { disableFunction, failPendingFunction, retryNowFunction } from './delivery/endpoint-queues.ts'
 import { fanOutFunction } from './delivery/fan-outs.ts'
@@ -31,9 +31,8 @@ export function schemaOf(
   return {
     commitFunction: commit,
     migrations: [
-      { id: '20261127-01-baseline', statements: [...baseline, ...deskTables, ...inboxTable] },
+      { id: '20261127-02-baseline', statements: [...baseline, ...deskTables, ...inboxTable] },
       ...kinds.flatMap((kind) => kind.migrations),
-      { id: '20261127-02-events-dropped-to', statements: eventsDroppedTo },
     ],
     functions: [
       commit,

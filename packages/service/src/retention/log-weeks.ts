@@ -135,7 +135,7 @@ async function noteLastEvents(pool: Pool, { begins }: Week): Promise<void> {
       [firstIdAt(begins), firstIdAt(begins + weekLength)],
     )
     for (const { organization_id: organizationId, id } of rows)
-      await await pool.query(noteDropped('$2'), [organizationId, id])
+      await pool.query(noteDropped('$2'), [organizationId, id])
     return rows.length
   })
 }

@@ -16,7 +16,6 @@ import {
 } from '../../../testbed/hooks.ts'
 import { waitingBackends } from '../../../testbed/locks.ts'
 import { type TestService, testService } from '../../../testbed/service.ts'
-import { eventsDroppedTo } from '../../src/db/migrations/baseline.ts'
 import { createPool } from '../../src/db/pool.ts'
 import { transaction } from '../../src/db/transaction.ts'
 import { weekOf } from '../../src/db/weeks.ts'
@@ -264,24 +263,6 @@ describe('weeks are dropped', () => {
     it.clock.advance(30 * day)
     await it.maintain()
     expect(await placesOf(it.service, 'events')).toEqual({ events_default: 1 })
-  })
-
-  test('an upgrade counts weeks before the oldest as dropped for organizations older than it', async () => {
-    await using it = await desk()
-    await it.maintain()
-    const { pool } = it.service.database
-    const upgraded = async () => {
-      await pool.query('alter table organization_clocks drop column events_dropped_to')
-      for (const statement of eventsDroppedTo) await pool.query(statement)
-      const { rows } = await pool.query(
-        'select distinct c.events_dropped_to as to from organization_clocks c',
-      )
-      return rows.map(({ to }) => to)
-    }
-    await pool.query('update organizations set created_at = $1', [new Date(start)])
-    expect(await upgraded()).toEqual([null])
-    await pool.query('update organizations set created_at = $1', [new Date(start - week)])
-    expect(await upgraded()).toEqual([firstIdAt(weekOf(start))])
   })
 
   test('but not with what is pending, nor what that is sent from', async () => {

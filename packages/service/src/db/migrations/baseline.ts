@@ -60,7 +60,8 @@ const organizations: readonly string[] = [
     last_stamp timestamptz(3) not null,
     epoch integer not null,
     -- As in organizations: this is the row that every commit reads.
-    away text check (away in ('arriving', 'moved'))
+    away text check (away in ('arriving', 'moved')),
+    events_dropped_to uuid
   ) with (fillfactor = 20, autovacuum_vacuum_threshold = 200, autovacuum_vacuum_cost_delay = 0)`,
   `create table kind_counters (
     organization_id uuid not null references organizations,
@@ -548,23 +549,4 @@ export const baseline: readonly string[] = [
   ...deliveries,
   ...jobs,
   ...databases,
-]
-
-/**
- * Earlier releases dropped events without a note. An installation whose oldest week begins after its first organization
- * may have dropped any before it. A default that is dropped at once fills existing rows without rewriting them.
- */
-export const eventsDroppedTo: readonly string[] = [
-  `do $$
-declare
-  v_oldest timestamptz;
-begin
-  select min(to_date(right(c.relname, 8), 'YYYYMMDD')::timestamp at time zone 'UTC') into v_oldest
-    from pg_class c where c.relnamespace = current_schema()::regnamespace and c.relname ~ '^events_\\d{8}$';
-  if not exists (select 1 from organizations o where o.created_at < v_oldest) then
-    v_oldest := null;
-  end if;
-  execute format('alter table organization_clocks add column events_dropped_to uuid default %L', first_uuid_v7(v_oldest));
-end $$`,
-  'alter table organization_clocks alter column events_dropped_to drop default',
 ]
