@@ -1,4 +1,5 @@
-import type { Pool } from 'pg'
+import type { Socket } from 'node:net'
+import type { Pool, PoolClient } from 'pg'
 import { expect, test } from 'vitest'
 import { type TestDatabase, testDatabase } from '../../testbed/database.ts'
 import { eventually } from '../../testbed/eventually.ts'
@@ -73,6 +74,27 @@ test.each<[string, string, (pool: Pool) => Promise<unknown>]>([
   } finally {
     await endPool(pool)
   }
+})
+
+test.each([
+  ['write', 'unavailable'],
+  ['read', 'unknown'],
+])('a statement whose connection breaks at a %s: %s', async (syscall, expected) => {
+  await using database = await testDatabase({ template: null })
+  for (const ask of [
+    (client: PoolClient) => client.query('select pg_sleep(30)'),
+    (client: PoolClient) => client.query('select $1::text from pg_sleep(30)', ['1']),
+  ]) {
+    const client = await database.pool.connect()
+    const asked = effect(ask(client))
+    const { connection } = client as unknown as { connection: { stream: Socket } }
+    connection.stream.destroy(
+      Object.assign(new Error(`${syscall} ECONNRESET`), { code: 'ECONNRESET', syscall }),
+    )
+    expect(await asked).toBe(expected)
+    client.release()
+  }
+  await database.pool.query(`select pg_terminate_backend(s.pid) from (${sessions}) s`)
 })
 
 test('a connection that breaks while it begins, or inside a transaction: nothing was changed; at the commit, nobody knows', async () => {

@@ -81,11 +81,13 @@ export function knownEffect(error: Error): 'unsent' | 'uncommitted' | undefined 
 }
 
 /**
- * Notes that the server reported this error before the statement was complete. It commits only after that, and says so in this order, even
- * if it ends the connection with the error.
+ * Notes the error of a statement that is not complete. If the server reported it, nothing was committed: the server commits only afterwards,
+ * and reports in this order, even if it ends the connection with the error. If the message could not be written, its end never arrived; TLS
+ * also writes by itself.
  */
-export function noteIncomplete(error: Error): void {
-  if (error instanceof DatabaseError) effects.set(error, 'uncommitted')
+export function noteIncomplete(error: Error & { readonly syscall?: string }, connection: Connection): void {
+  const isUnwritten = error.syscall === 'write' && !('encrypted' in connection.stream)
+  if (error instanceof DatabaseError || isUnwritten) effects.set(error, 'uncommitted')
 }
 
 /** For the failure of a statement that only reads, before its request writes anything. */
@@ -170,7 +172,8 @@ export class QueryWithSettings extends OpenQuery {
     const isBlocks = this.#wasInBlock && !/^\s*(commit|end)\b/i.test(this.text)
     if (this.#isSent && (isBlocks || /^\s*begin\b/i.test(this.text))) effects.set(error, 'uncommitted')
     // A statement without parameters goes by the simple protocol, which commits before it says that the statement is complete.
-    else if (!this.#isComplete && this.requiresPreparation()) noteIncomplete(error)
+    else if (!this.#isComplete && (this.requiresPreparation() || !(error instanceof DatabaseError)))
+      noteIncomplete(error, connection)
     super.handleError(error, connection)
   }
 }

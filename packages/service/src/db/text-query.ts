@@ -151,8 +151,8 @@ class TextQuery implements Submittable {
     this.callback?.(null, this.#results)
   }
 
-  handleError(error: Error): void {
-    if (!this.#isComplete) noteIncomplete(error)
+  handleError(error: Error, connection: Connection): void {
+    if (!this.#isComplete) noteIncomplete(error, connection)
     this.callback?.(error)
   }
 
