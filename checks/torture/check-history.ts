@@ -6,7 +6,7 @@ import { checkHistory, isClean } from './history/check.ts'
 import { historyFile } from './history/format.ts'
 import { describeVerdict } from './history/report.ts'
 
-const usage = 'history FILE [--json]: FILE is a history as docs/history.md describes it'
+const usage = 'history FILE [--json]: FILE is a history as checks/torture/history/format.ts describes it'
 
 process.exitCode = await main()
 

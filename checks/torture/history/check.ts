@@ -1,4 +1,4 @@
-/** Checks whether everything that writers were told and followers read can be true (docs/history.md). */
+/** Checks whether a history can be true: no version is lost, repeated or invented. All faults: verdict.ts. */
 import { explain } from './explain.ts'
 import { orderOf, Walk } from './followers.ts'
 import type { History } from './format.ts'

@@ -1,6 +1,6 @@
 /**
  * Types, reader and writer of a history: the requests and responses of writers and followers in the order of one
- * recorder. docs/history.md specifies the format.
+ * recorder. One JSON object in a line: a request before it is sent, a response after it was received.
  */
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'

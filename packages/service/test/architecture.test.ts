@@ -525,6 +525,8 @@ describe('the testbed', () => {
 
   test('alone starts services and the command line', () => {
     expect(having(/cli\/(src\/main\.ts|deskwire\.js)/, others)).toEqual([
+      // On a machine of its own, with its Node.
+      'checks/machines.ts',
       // Of another release.
       'checks/upgrade/release.ts',
       // Draws what the demo prints, as it prints it.
