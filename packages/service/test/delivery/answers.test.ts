@@ -174,7 +174,7 @@ describe('no answer', () => {
     [
       'headers without end',
       raw(`HTTP/1.1 200 OK\r\n${'x-filler: yyyyyyyyyyyyyyyyyyyy\r\n'.repeat(2000)}`),
-      'did not answer',
+      'sent more than 16 KiB of response headers',
     ],
     [
       'a protocol nobody asked for',

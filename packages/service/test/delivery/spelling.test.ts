@@ -5,7 +5,7 @@
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { testClock } from '../../../testbed/clock.ts'
-import { classify } from '../../src/delivery/target/address.ts'
+import { refusedBlock } from '../../src/delivery/target/address.ts'
 import { createResolver, notPublic } from '../../src/delivery/target/resolver.ts'
 import { parseTargetUrl } from '../../src/delivery/target/url.ts'
 import { noNetworks } from '../../src/kernel/networks.ts'
@@ -27,7 +27,7 @@ async function judge(host: string) {
 
 /** What has to be said of `ip`, however it is spelled. */
 function expected(ip: string) {
-  const why = classify(ip)
+  const why = refusedBlock(ip, noNetworks)
   return why === null
     ? { outcome: 'addresses', addresses: [expect.any(String)] }
     : { outcome: 'not_public', detail: notPublic, block: why }
