@@ -196,8 +196,11 @@ function literal(words: readonly unknown[]): string {
   return `Literal[${words.map((word) => (word === null ? 'None' : JSON.stringify(word))).join(', ')}]`
 }
 
-/** A text as a docstring of one line, or of several. */
+/** A text as a docstring of one line, or of several: Python reads it back, without spaces around it. */
 export function docstring(text: string): string {
-  const escaped = text.replaceAll('\\', '\\\\').replaceAll('"', "'").trim()
+  const escaped = text
+    .trim()
+    .replaceAll('\\', '\\\\')
+    .replaceAll(/"(?=""|$)/g, '\\"')
   return `"""${escaped}"""`
 }

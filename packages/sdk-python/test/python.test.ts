@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { docstring } from '../../../tools/generate/python-models.ts'
 
 const python = process.platform === 'win32' ? 'python' : 'python3'
 const installed = spawnSync(python, ['-c', 'import sys; sys.exit(sys.version_info < (3, 10))']).status === 0
@@ -14,4 +15,12 @@ test('signature, proof, copies, retries and receiver pass their tests in Python'
   })
   expect(stderr).toMatch(/^Ran \d\d tests[\s\S]*^OK$/m)
   expect(status).toBe(0)
+})
+
+test('a generated docstring is read back by Python as it was', () => {
+  if (!installed) return expect(process.env.CI, 'install Python 3.10 or later').toBeFalsy()
+  const texts = ['`n:"3"`', '"', '"""""', 'a\\', 'a\\"', '\\"""', 'two\nlines "quoted"', "'''"]
+  const read = 'import ast, json, sys; print(json.dumps([ast.literal_eval(t) for t in json.load(sys.stdin)]))'
+  const { stdout } = spawnSync(python, ['-c', read], { input: JSON.stringify(texts.map(docstring)) })
+  expect(JSON.parse(String(stdout))).toEqual(texts)
 })

@@ -328,7 +328,7 @@ class ConversationCreate(_ConversationCreateRequired, total=False):
     subject: str | None
     """The subject, as its list shows it. Must be a string of at most 255 characters (no U+0000), or null."""
     handledBy: Literal["ai", "human"]
-    """Who answers. Escalation or assignment moves the conversation from an AI to a person. Must be one of ai, human. Initially `'human'`."""
+    """Who answers. Escalation or assignment moves the conversation from an AI to a person. Must be one of ai, human. Initially `"human"`."""
     assigneeId: str | None
     """The teammate who answers. Must be the id (a UUID) of a teammate, or null."""
     externalId: str | None
@@ -374,9 +374,9 @@ class ConversationImport(_ConversationImportRequired, total=False):
     subject: str | None
     """The subject, as its list shows it. Must be a string of at most 255 characters (no U+0000), or null."""
     status: Literal["open", "resolved"]
-    """Moved by the actions resolve and reopen, and back to open by an inbound message. Must be one of open, resolved. Initially `'open'`."""
+    """Moved by the actions resolve and reopen, and back to open by an inbound message. Must be one of open, resolved. Initially `"open"`."""
     handledBy: Literal["ai", "human"]
-    """Who answers. Escalation or assignment moves the conversation from an AI to a person. Must be one of ai, human. Initially `'human'`."""
+    """Who answers. Escalation or assignment moves the conversation from an AI to a person. Must be one of ai, human. Initially `"human"`."""
     assigneeId: str | None
     """The teammate who answers. Must be the id (a UUID) of a teammate, or null."""
     escalatedAt: str | None
@@ -414,7 +414,7 @@ class ConversationUpsert(_ConversationUpsertRequired, total=False):
     subject: str | None
     """The subject, as its list shows it. Must be a string of at most 255 characters (no U+0000), or null."""
     handledBy: Literal["ai", "human"]
-    """Who answers. Escalation or assignment moves the conversation from an AI to a person. Must be one of ai, human. Initially `'human'`."""
+    """Who answers. Escalation or assignment moves the conversation from an AI to a person. Must be one of ai, human. Initially `"human"`."""
     assigneeId: str | None
     """The teammate who answers. Must be the id (a UUID) of a teammate, or null."""
     tags: list[str]
@@ -503,7 +503,7 @@ class MessageCreate(_MessageCreateRequired, total=False):
     body: str | None
     """The text. Required unless there are attachments. Must be a string of at most 64000 characters (no U+0000), or null."""
     contentType: Literal["text", "html", "markdown"]
-    """How the body is written. Must be one of text, html, markdown. Initially `'text'`."""
+    """How the body is written. Must be one of text, html, markdown. Initially `"text"`."""
     attachments: list[MessageCreateAttachments]
     """Links to files; the files themselves are kept elsewhere. Must be a list of at most 15 objects {fileName, contentType, sizeBytes, url}: a media type, a whole number of bytes, an http or https link. Initially `[]`."""
     sentAt: str | None
@@ -545,7 +545,7 @@ class MessageImport(_MessageImportRequired, total=False):
     body: str | None
     """The text. Required unless there are attachments. Must be a string of at most 64000 characters (no U+0000), or null."""
     contentType: Literal["text", "html", "markdown"]
-    """How the body is written. Must be one of text, html, markdown. Initially `'text'`."""
+    """How the body is written. Must be one of text, html, markdown. Initially `"text"`."""
     attachments: list[MessageImportAttachments]
     """Links to files; the files themselves are kept elsewhere. Must be a list of at most 15 objects {fileName, contentType, sizeBytes, url}: a media type, a whole number of bytes, an http or https link. Initially `[]`."""
     sentAt: str | None
@@ -700,9 +700,9 @@ class TicketCreate(_TicketCreateRequired, total=False):
     type: Literal["question", "incident", "problem", "task", None]
     """The type of the ticket. Must be one of question, incident, problem, task or null."""
     priority: Literal["low", "normal", "high", "urgent"]
-    """How soon it matters. Must be one of low, normal, high, urgent. Initially `'normal'`."""
+    """How soon it matters. Must be one of low, normal, high, urgent. Initially `"normal"`."""
     status: Literal["new", "open", "pending", "on_hold", "resolved", "closed"]
-    """Where it stands. Which status allows which is in docs/specification.md. Must be one of new, open, pending, on_hold, resolved, closed. Initially `'new'`."""
+    """Where it stands. Which status allows which is in docs/specification.md. Must be one of new, open, pending, on_hold, resolved, closed. Initially `"new"`."""
     assigneeId: str | None
     """Who works on it. Assigning a new ticket opens it. Must be the id (a UUID) of a teammate, or null."""
     dueAt: str | None
@@ -727,9 +727,9 @@ class TicketPatch(TypedDict, total=False):
     type: Literal["question", "incident", "problem", "task", None]
     """The type of the ticket. Must be one of question, incident, problem, task or null."""
     priority: Literal["low", "normal", "high", "urgent"]
-    """How soon it matters. Must be one of low, normal, high, urgent. Initially `'normal'`."""
+    """How soon it matters. Must be one of low, normal, high, urgent. Initially `"normal"`."""
     status: Literal["new", "open", "pending", "on_hold", "resolved", "closed"]
-    """Where it stands. Which status allows which is in docs/specification.md. Must be one of new, open, pending, on_hold, resolved, closed. Initially `'new'`."""
+    """Where it stands. Which status allows which is in docs/specification.md. Must be one of new, open, pending, on_hold, resolved, closed. Initially `"new"`."""
     assigneeId: str | None
     """Who works on it. Assigning a new ticket opens it. Must be the id (a UUID) of a teammate, or null."""
     dueAt: str | None
@@ -763,9 +763,9 @@ class TicketImport(_TicketImportRequired, total=False):
     type: Literal["question", "incident", "problem", "task", None]
     """The type of the ticket. Must be one of question, incident, problem, task or null."""
     priority: Literal["low", "normal", "high", "urgent"]
-    """How soon it matters. Must be one of low, normal, high, urgent. Initially `'normal'`."""
+    """How soon it matters. Must be one of low, normal, high, urgent. Initially `"normal"`."""
     status: Literal["new", "open", "pending", "on_hold", "resolved", "closed"]
-    """Where it stands. Which status allows which is in docs/specification.md. Must be one of new, open, pending, on_hold, resolved, closed. Initially `'new'`."""
+    """Where it stands. Which status allows which is in docs/specification.md. Must be one of new, open, pending, on_hold, resolved, closed. Initially `"new"`."""
     assigneeId: str | None
     """Who works on it. Assigning a new ticket opens it. Must be the id (a UUID) of a teammate, or null."""
     dueAt: str | None
@@ -805,9 +805,9 @@ class TicketUpsert(_TicketUpsertRequired, total=False):
     type: Literal["question", "incident", "problem", "task", None]
     """The type of the ticket. Must be one of question, incident, problem, task or null."""
     priority: Literal["low", "normal", "high", "urgent"]
-    """How soon it matters. Must be one of low, normal, high, urgent. Initially `'normal'`."""
+    """How soon it matters. Must be one of low, normal, high, urgent. Initially `"normal"`."""
     status: Literal["new", "open", "pending", "on_hold", "resolved", "closed"]
-    """Where it stands. Which status allows which is in docs/specification.md. Must be one of new, open, pending, on_hold, resolved, closed. Initially `'new'`."""
+    """Where it stands. Which status allows which is in docs/specification.md. Must be one of new, open, pending, on_hold, resolved, closed. Initially `"new"`."""
     assigneeId: str | None
     """Who works on it. Assigning a new ticket opens it. Must be the id (a UUID) of a teammate, or null."""
     dueAt: str | None
@@ -900,7 +900,7 @@ class _BookingCreateRequired(TypedDict):
 
 class BookingCreate(_BookingCreateRequired, total=False):
     status: Literal["pending", "confirmed"]
-    """pending or confirmed at creation; moved by actions from then on. Must be one of pending, confirmed. Initially `'pending'`."""
+    """pending or confirmed at creation; moved by actions from then on. Must be one of pending, confirmed. Initially `"pending"`."""
     location: BookingCreateLocation | None
     """Where it takes place: an address, a number or a link. Must be an object {type, value}: type in_person, phone, video or other; value a string of 1 to 2000 characters, or null."""
     assigneeId: str | None
@@ -996,7 +996,7 @@ class BookingImport(_BookingImportRequired, total=False):
     customerId: str
     """Who booked. Becomes null when the customer is deleted. Must be the id (a UUID) of a customer."""
     status: Literal["pending", "confirmed", "cancelled", "completed", "no_show", "rejected"]
-    """pending or confirmed at creation; moved by actions from then on. Must be one of pending, confirmed, cancelled, completed, no_show, rejected. Initially `'pending'`."""
+    """pending or confirmed at creation; moved by actions from then on. Must be one of pending, confirmed, cancelled, completed, no_show, rejected. Initially `"pending"`."""
     location: BookingImportLocation | None
     """Where it takes place: an address, a number or a link. Must be an object {type, value}: type in_person, phone, video or other; value a string of 1 to 2000 characters, or null."""
     assigneeId: str | None
@@ -1053,7 +1053,7 @@ class BookingUpsert(_BookingUpsertRequired, total=False):
     timezone: str
     """The time zone it takes place in, IANA. Must be an IANA time zone, for example Europe/Berlin."""
     status: Literal["pending", "confirmed"]
-    """pending or confirmed at creation; moved by actions from then on. Must be one of pending, confirmed. Initially `'pending'`."""
+    """pending or confirmed at creation; moved by actions from then on. Must be one of pending, confirmed. Initially `"pending"`."""
     location: BookingUpsertLocation | None
     """Where it takes place: an address, a number or a link. Must be an object {type, value}: type in_person, phone, video or other; value a string of 1 to 2000 characters, or null."""
     assigneeId: str | None
@@ -1380,7 +1380,7 @@ class WebhookCreate(_WebhookCreateRequired, total=False):
     description: str | None
     """Its purpose, for people. Must be a string of at most 255 characters (no U+0000), or null."""
     signatures: list[Literal["service", "standard", "v1a"]]
-    """How deliveries are signed: by X-Service-Signature, and with standard by the headers of Standard Webhooks as well, and with v1a in these also by Ed25519. Must be a list of service, which cannot be left out, and standard, to which v1a may be added. Initially `['service']`."""
+    """How deliveries are signed: by X-Service-Signature, and with standard by the headers of Standard Webhooks as well, and with v1a in these also by Ed25519. Must be a list of service, which cannot be left out, and standard, to which v1a may be added. Initially `["service"]`."""
     headers: dict[str, str] | None
     """Headers that are sent along, such as Authorization. Their values are stored encrypted and never shown. A PATCH replaces all of them. Must be an object of at most 10 headers, each a name of at most 64 characters with a string of 1 to 1024 printable ASCII characters, 4096 together; not host, connection, content-*, user-agent, x-service-*, webhook-* or others that the service sets, or null."""
     rateLimit: int | None
@@ -1388,7 +1388,7 @@ class WebhookCreate(_WebhookCreateRequired, total=False):
     maxConcurrent: int | None
     """The most attempts at once, instead of 16. Must be a whole number from 1 to 16, or null."""
     payload: Literal["full", "thin"]
-    """The data of an event: the object, or with thin its id and object alone. Must be one of full, thin. Initially `'full'`."""
+    """The data of an event: the object, or with thin its id and object alone. Must be one of full, thin. Initially `"full"`."""
     honorRetryAfter: bool
     """Whether a Retry-After with a 429 or 503 puts off the next attempt beyond its delay, by a day at most. Must be true or false. Initially `false`."""
     disableOn410: bool
@@ -1422,7 +1422,7 @@ class WebhookPatch(TypedDict, total=False):
     events: list[Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.unassigned", "conversation.escalated", "conversation.resolved", "conversation.reopened", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "note.created", "note.updated", "note.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted", "endpoint.failing", "endpoint.disabling_soon", "endpoint.disabled", "endpoint.recovered"]]
     """The event types it receives. Must be a list of 1 to 100 of teammate.deleted, customer.created, customer.updated, customer.deleted, conversation.created, conversation.assigned, conversation.unassigned, conversation.escalated, conversation.resolved, conversation.reopened, conversation.summarized, conversation.deleted, message.received, message.sent, message.deleted, note.created, note.updated, note.deleted, ticket.created, ticket.updated, ticket.status_changed, ticket.assigned, ticket.deleted, booking.created, booking.confirmed, booking.rescheduled, booking.cancelled, booking.completed, booking.no_show, booking.rejected, booking.deleted, endpoint.failing, endpoint.disabling_soon, endpoint.disabled, endpoint.recovered."""
     signatures: list[Literal["service", "standard", "v1a"]]
-    """How deliveries are signed: by X-Service-Signature, and with standard by the headers of Standard Webhooks as well, and with v1a in these also by Ed25519. Must be a list of service, which cannot be left out, and standard, to which v1a may be added. Initially `['service']`."""
+    """How deliveries are signed: by X-Service-Signature, and with standard by the headers of Standard Webhooks as well, and with v1a in these also by Ed25519. Must be a list of service, which cannot be left out, and standard, to which v1a may be added. Initially `["service"]`."""
     headers: dict[str, str] | None
     """Headers that are sent along, such as Authorization. Their values are stored encrypted and never shown. A PATCH replaces all of them. Must be an object of at most 10 headers, each a name of at most 64 characters with a string of 1 to 1024 printable ASCII characters, 4096 together; not host, connection, content-*, user-agent, x-service-*, webhook-* or others that the service sets, or null."""
     rateLimit: int | None
@@ -1430,7 +1430,7 @@ class WebhookPatch(TypedDict, total=False):
     maxConcurrent: int | None
     """The most attempts at once, instead of 16. Must be a whole number from 1 to 16, or null."""
     payload: Literal["full", "thin"]
-    """The data of an event: the object, or with thin its id and object alone. Must be one of full, thin. Initially `'full'`."""
+    """The data of an event: the object, or with thin its id and object alone. Must be one of full, thin. Initially `"full"`."""
     honorRetryAfter: bool
     """Whether a Retry-After with a 429 or 503 puts off the next attempt beyond its delay, by a day at most. Must be true or false. Initially `false`."""
     disableOn410: bool
@@ -1444,7 +1444,7 @@ class WebhookPatch(TypedDict, total=False):
     skipOwn: bool
     """Whether events that the registering key, or a session of it, has caused are left out: they are in the log as skipped. Must be true or false. Initially `false`."""
     status: Literal["active", "disabled"]
-    """active resets the failure count. Must be one of active, disabled. Initially `'active'`."""
+    """active resets the failure count. Must be one of active, disabled. Initially `"active"`."""
 
 
 class WebhookRotation(TypedDict, total=False):
@@ -1873,7 +1873,7 @@ class CustomerFilters(TypedDict, total=False):
     tag: str
     """Has this tag."""
     customAttribute: str
-    """Has this custom attribute: its name, a colon and its value, as in `plan:gold`. In the name, `\\:` is a colon and `\\\\` a backslash. A value that is a JSON string, number or boolean is that one, as in `n:3` and `n:'3'`; any other is text."""
+    """Has this custom attribute: its name, a colon and its value, as in `plan:gold`. In the name, `\\:` is a colon and `\\\\` a backslash. A value that is a JSON string, number or boolean is that one, as in `n:3` and `n:"3"`; any other is text."""
     createdAfter: str
     """Created later than this, exclusive."""
     createdBefore: str
@@ -1900,7 +1900,7 @@ class ConversationFilters(TypedDict, total=False):
     tag: str
     """Has this tag."""
     customAttribute: str
-    """Has this custom attribute: its name, a colon and its value, as in `plan:gold`. In the name, `\\:` is a colon and `\\\\` a backslash. A value that is a JSON string, number or boolean is that one, as in `n:3` and `n:'3'`; any other is text."""
+    """Has this custom attribute: its name, a colon and its value, as in `plan:gold`. In the name, `\\:` is a colon and `\\\\` a backslash. A value that is a JSON string, number or boolean is that one, as in `n:3` and `n:"3"`; any other is text."""
     createdAfter: str
     """Created later than this, exclusive."""
     createdBefore: str
@@ -1965,7 +1965,7 @@ class TicketFilters(TypedDict, total=False):
     tag: str
     """Has this tag."""
     customAttribute: str
-    """Has this custom attribute: its name, a colon and its value, as in `plan:gold`. In the name, `\\:` is a colon and `\\\\` a backslash. A value that is a JSON string, number or boolean is that one, as in `n:3` and `n:'3'`; any other is text."""
+    """Has this custom attribute: its name, a colon and its value, as in `plan:gold`. In the name, `\\:` is a colon and `\\\\` a backslash. A value that is a JSON string, number or boolean is that one, as in `n:3` and `n:"3"`; any other is text."""
     createdAfter: str
     """Created later than this, exclusive."""
     createdBefore: str
@@ -1990,7 +1990,7 @@ class BookingFilters(TypedDict, total=False):
     tag: str
     """Has this tag."""
     customAttribute: str
-    """Has this custom attribute: its name, a colon and its value, as in `plan:gold`. In the name, `\\:` is a colon and `\\\\` a backslash. A value that is a JSON string, number or boolean is that one, as in `n:3` and `n:'3'`; any other is text."""
+    """Has this custom attribute: its name, a colon and its value, as in `plan:gold`. In the name, `\\:` is a colon and `\\\\` a backslash. A value that is a JSON string, number or boolean is that one, as in `n:3` and `n:"3"`; any other is text."""
     createdAfter: str
     """Created later than this, exclusive."""
     createdBefore: str
