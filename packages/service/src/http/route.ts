@@ -10,11 +10,11 @@ import { OrganizationNotServed } from '../journal/not-served.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { freeBytes } from '../kernel/free-bytes.ts'
 import type { Outcome, Result, StoredResponse } from '../kernel/outcome.ts'
-import type { Answer, Operation, ReadParameter } from '../openapi/api-module.ts'
+import { type Answer, type Operation, type ReadParameter, refusesParameters } from '../openapi/api-module.ts'
 import { actingTeammate, callerOf, recheckCaller, requireKey, type TokenExchange } from './authenticate.ts'
 import { entityTag } from './entity-tag.ts'
 import { idempotencyOf, runOnce } from './idempotency.ts'
-import { readQuery, type Values } from './list-parameters.ts'
+import { readQuery, unknownParameter, type Values } from './list-parameters.ts'
 import { sendProblem } from './problem-reply.ts'
 import { pathOf, type Sent, searchParameters } from './replies.ts'
 import { withoutSlash } from './unknown-address.ts'
@@ -348,8 +348,11 @@ function handlerOf<Services>(
   if (first === undefined) throw new Error(`${route.id} has no shard`)
   if (once && shards.some(({ idempotency }) => idempotency === null))
     throw new Error(`${route.id} needs a store of responses`)
+  const takesNone = route.query === undefined && refusesParameters(route)
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const call = new RouteCall(route, request, reply, access?.authenticator ?? null)
+    const unknown = takesNone ? unknownParameter(searchParameters(request), []) : null
+    if (unknown !== null) return refuse(call, unknown)
     if (reads !== undefined) {
       const body = await reads.read(request.rawBody)
       // A body that is not JSON is refused before its Idempotency-Key is read.

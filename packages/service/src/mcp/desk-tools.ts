@@ -1,5 +1,5 @@
 /** Tools for customers, conversations and tickets. */
-import type { Problem } from '../kernel/errors.ts'
+import { type Problem, problem } from '../kernel/errors.ts'
 import { fail, ok, type Result } from '../kernel/outcome.ts'
 import type { Json } from '../openapi/api-module.ts'
 import type { Api } from './api-calls.ts'
@@ -119,6 +119,9 @@ export function deskTools(parts: ToolParts): readonly Tool[] {
   ]
 }
 
+/** Parameters of a list that `find` sends itself, or that make it another one. */
+const notFilters = ['q', 'limit', 'offset', 'after', 'ids', 'updatedAfter', 'cursor', 'wait']
+
 function find(parts: ToolParts): Tool {
   // Messages are read with their conversation.
   const kinds = parts.kinds.map(({ plural }) => plural).filter((plural) => plural !== 'messages')
@@ -153,6 +156,14 @@ function find(parts: ToolParts): Tool {
       ['found', 'total', 'hasMore'],
     ),
     async run({ kind, q, where = {}, limit = 10, offset = 0 }, api) {
+      const misplaced = notFilters.find((name) => Object.hasOwn(where, name))
+      if (misplaced !== undefined)
+        return fail(
+          problem(
+            'invalid_parameter',
+            `where takes filters alone, without ${misplaced}; q, limit and offset are arguments next to it.`,
+          ),
+        )
       const page = await api.get(`/v1/${kind}`, { ...where, q, limit, offset })
       if (!page.ok) return page
       const { data, pagination } = page.value as { data: readonly Json[]; pagination: Json }

@@ -33,7 +33,7 @@ export interface Operation {
   readonly access: Access
   /** Path parameters that are not ids. */
   readonly params?: readonly Parameter[]
-  /** By name; others are refused. Absent: the query is ignored. */
+  /** By name; others are refused. Absent: none (see `refusesParameters`). */
   readonly query?: QueryParameters
   /** In addition to X-Request-Id and Idempotency-Key. */
   readonly headers?: readonly Parameter[]
@@ -48,6 +48,11 @@ export interface Operation {
   readonly once?: boolean
   /** Events that it causes; absent when the stream does not change. */
   readonly events?: () => Carriers
+}
+
+/** Whether undeclared parameters are refused: all over the API. Browsers and monitors add their own to other addresses. */
+export function refusesParameters({ path, query }: Pick<Operation, 'path' | 'query'>): boolean {
+  return query !== undefined || /^\/(admin\/)?v1\//.test(path)
 }
 
 /** The event types that report a change. */

@@ -1,7 +1,7 @@
 /** Error responses in the document: which operations have them, and examples. */
 import { errorCatalogue } from '../kernel/error-catalogue.ts'
 import { type ErrorCode, errorPath, exampleProblem } from '../kernel/errors.ts'
-import type { Json, Operation } from './api-module.ts'
+import { type Json, type Operation, refusesParameters } from './api-module.ts'
 import { headersOf, limitHeaders } from './headers.ts'
 
 const codes = Object.keys(errorCatalogue) as readonly ErrorCode[]
@@ -17,14 +17,14 @@ const refusalHeaders: Readonly<Record<string, readonly string[]>> = {
 
 /** Includes those that follow from the declaration. */
 export function refusalsOf(operation: Operation): readonly ErrorCode[] {
-  const { method, path, access, body, once, query, errors } = operation
+  const { method, path, access, body, once, errors } = operation
   const possible: readonly ErrorCode[] = [
     ...(errors ?? []),
     'rate_limited',
     // A key of a suspended organization gets 403.
     ...(access === 'public' ? [] : (['unauthorized', 'key_expired', 'insufficient_scope'] as const)),
     // A path may contain invalid UTF-8.
-    ...(query !== undefined || path.includes('{') ? (['invalid_parameter'] as const) : []),
+    ...(refusesParameters(operation) || path.includes('{') ? (['invalid_parameter'] as const) : []),
     // A body is parsed even when none is expected.
     ...(method === 'get' ? [] : (['malformed_json', 'body_too_large', 'unsupported_media_type'] as const)),
     ...(body === undefined ? [] : (['validation_failed'] as const)),

@@ -80,11 +80,11 @@ export function deliveryApi(kinds: readonly Kind[]) {
     answers: { 200: aPage },
     errors: ['not_found'],
     async handle(services, call) {
+      const query = call.query()
+      if (!query.ok) return refused(query.error)
       const { organizationId } = call.caller
       const webhook = await webhookOf(services.endpoints, call.caller, call.params)
       if (!webhook.ok) return refused(webhook.error)
-      const query = call.query()
-      if (!query.ok) return refused(query.error)
       return done(await pageOfLog(services, { organizationId, webhookId: webhook.value.id }, query.value))
     },
   })
@@ -201,10 +201,10 @@ const listAttempts = route({
   },
   errors: ['not_found'],
   async handle(services, call) {
-    const of = await deliveryOf(services, call)
-    if (!of.ok) return refused(of.error)
     const page = call.query()
     if (!page.ok) return refused(page.error)
+    const of = await deliveryOf(services, call)
+    if (!of.ok) return refused(of.error)
     const { organizationId, scopes } = call.caller
     const { webhook, delivery } = of.value
     const found = await services.deliveries.attempts(organizationId, webhook.id, delivery.id, page.value)

@@ -69,10 +69,10 @@ export function statsApi(kinds: readonly Kind[]) {
       'As GET /v1/stats. Changes are of the kinds that it is subscribed to and the key may read, whether or not the endpoint got them.',
     errors: ['not_found'],
     async handle(services, call) {
-      const webhook = await webhookOf(services.endpoints, call.caller, call.params)
-      if (!webhook.ok) return refused(webhook.error)
       const asked = call.query()
       if (!asked.ok) return refused(asked.error)
+      const webhook = await webhookOf(services.endpoints, call.caller, call.params)
+      if (!webhook.ok) return refused(webhook.error)
       const { id, events } = webhook.value
       const subscribed = kinds.filter((kind) =>
         Object.keys(kind.events).some((type) => events.includes(type)),

@@ -295,6 +295,10 @@ describe('reads', () => {
     expect(await refusalOf(client, 'find', { kind: 'tickets', where: { color: 'red' } })).toContain(
       'priority',
     )
+    for (const name of ['q', 'limit', 'offset', 'after', 'ids', 'updatedAfter', 'cursor', 'wait'])
+      expect(await refusalOf(client, 'find', { kind: 'tickets', where: { [name]: '1' } })).toMatch(
+        `where takes filters alone, without ${name};`,
+      )
   })
 
   test('find_slot leaves out what is booked, for one teammate or for all', async () => {

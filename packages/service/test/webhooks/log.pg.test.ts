@@ -155,11 +155,9 @@ describe('filters', () => {
     'webhookId=x',
     'status=failed&status=failed',
   ])('%s is 400', async (query) => {
-    const { id } = await makeWebhook(await shared().newOrganization())
-    const api = await shared().newOrganization()
-    const mine = await makeWebhook(api)
-    expect((await api.get(`/v1/webhooks/${id}/deliveries?${query}`)).status).toBe(404)
-    const answer = await api.get(`/v1/webhooks/${mine.id}/deliveries?${query}`)
+    // Read first, so that the answer says nothing of the endpoint.
+    const id = '01980000-0000-7000-8000-000000000001'
+    const answer = await (await shared().newOrganization()).get(`/v1/webhooks/${id}/deliveries?${query}`)
     expect([answer.status, answer.json.code]).toEqual([400, 'invalid_parameter'])
     expect(answer.json.detail).toContain(query.split('=')[0])
   })

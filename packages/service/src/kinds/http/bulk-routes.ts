@@ -91,7 +91,6 @@ function exportAll(kind: Kind) {
     description:
       'Each existing object as a line of JSON, in the order of the stream. The last line is an ExportEnd: the cursor to go on from, and the checkpoint of the lines before it. An export that ends without it is not whole.',
     access: `${kind.plural}:read`,
-    query: {},
     answers: {
       200: {
         description: 'Lines of JSON.',
@@ -105,8 +104,6 @@ function exportAll(kind: Kind) {
       },
     },
     async handle({ lines }, call) {
-      const query = call.query()
-      if (!query.ok) return refused(query.error)
       const head = headersOnly(call.request)
       if (head !== null) return head
       const { organizationId, organizationCreatedAt } = call.caller

@@ -121,10 +121,10 @@ const listRecoveries = route({
   },
   errors: ['not_found'],
   async handle({ endpoints, recoveries }, call) {
-    const webhook = await webhookOf(endpoints, call.caller, call.params)
-    if (!webhook.ok) return refused(webhook.error)
     const page = call.query()
     if (!page.ok) return refused(page.error)
+    const webhook = await webhookOf(endpoints, call.caller, call.params)
+    if (!webhook.ok) return refused(webhook.error)
     const found = await recoveries.list(call.caller.organizationId, webhook.value.id, page.value)
     return done(pageBody(found, page.value, recoveryRecord))
   },
