@@ -140,7 +140,7 @@ async function startRoles(
     metricsElsewhere: config.metricsPort !== null,
     mcp: config.mcp,
     mcpIssuer: config.mcpIssuer,
-    admin: adminOf(config, log),
+    admin: adminOf(config, keysOf(settings), log),
   })
   const metrics = await startMetrics(config, api.metrics, log).catch(async (error) => {
     await api.stop()

@@ -389,6 +389,7 @@ describe('SQL', () => {
         // The catalogue.
         'databases/moves/capture.ts: select c.relname::text as name from pg_trigger t j',
         // Whether the summarizer has anything to do, for whomever.
+        'roles/admin-responses.ts: select 1 from installation i where i.singleton and',
         'summarizer/jobs.ts: select exists (select 1 from conversations c where',
         'webhooks/table/endpoints.ts: select w.id, w.url from webhooks w where w.id = $1',
         'webhooks/installation-key.ts: select i.key_check, i.previous_key_check from inst',

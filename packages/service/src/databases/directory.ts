@@ -10,6 +10,7 @@ import type { Pool } from 'pg'
 import { rolledBack } from '../db/failure.ts'
 import { arrayParameter, hiddenArray, type PreparedStatement, queryText } from '../db/text-query.ts'
 import { coalesce } from '../kernel/coalesce.ts'
+import { nilUuid } from '../kernel/ids.ts'
 
 /** The channel of the directory's database for ids of organizations whose shard has changed. */
 export const directoryChannel = 'deskwire_directory'
@@ -132,6 +133,14 @@ export function createDirectory(pool: Pool, name: string) {
         [organizationId, from, to, moves, from === name && moves === 1],
       )
       return rows.length === 1
+    },
+
+    /** Erases the response that a repetition of the organization's creation gets, with the token of its first key. */
+    async forgetCreation(organizationId: string): Promise<void> {
+      await pool.query(
+        'update idempotency_keys set sealed = null where organization_id = $1 and subject_id = $2',
+        [nilUuid, organizationId],
+      )
     },
 
     async forget(organizationId: string): Promise<void> {

@@ -4,13 +4,13 @@ import type { FastifyRequest } from 'fastify'
 import { type IdempotencyStore, type KeyedResponse, responseTo } from '../idempotency/stored-responses.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { fail, type Outcome, ok, type Result, refused } from '../kernel/outcome.ts'
-import { callerOf } from './authenticate.ts'
 import { pathOf } from './replies.ts'
 
-/** What to store the response under; null without a key. */
+/** What to store the response under; null without a key. `apiKeyId`: the caller's. */
 export function idempotencyOf(
   request: FastifyRequest,
   status: number,
+  apiKeyId: string,
 ): Result<KeyedResponse | null, Problem> {
   const key = request.headers['idempotency-key']
   if (key === undefined) return ok(null)
@@ -20,7 +20,7 @@ export function idempotencyOf(
   const hash = createHash('sha256').update(request.rawBody ?? Buffer.alloc(0))
   return ok(
     responseTo({
-      apiKeyId: callerOf(request).apiKeyId,
+      apiKeyId,
       method: request.method,
       path: pathOf(request),
       key,

@@ -364,7 +364,7 @@ function handlerOf<Services>(
       if (!acting.ok) return refuse(call, acting.error)
     }
     if (once) {
-      const record = idempotencyOf(request, status)
+      const record = idempotencyOf(request, status, call.caller.apiKeyId)
       if (!record.ok) return refuse(call, record.error)
       call.record = record.value
       // The body is read, and the record has its hash.

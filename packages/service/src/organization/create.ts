@@ -12,21 +12,26 @@ export interface NewKey {
   readonly token: string
 }
 
-/** Called before the commit; when it rejects, nothing is created. */
-type Announce = (created: NewKey) => Promise<void>
+/** Called in the transaction before anything is created; when it rejects, nothing is. */
+type Announce = (planned: NewKey, tx: Tx) => Promise<void>
 const noAnnouncement: Announce = async () => {}
 
-/** With its first key, which has all scopes. */
+function planKey(clock: Clock, organizationId = newId(clock)): NewKey {
+  return { organizationId, apiKeyId: newId(clock), token: newToken() }
+}
+
+/** With its first key, which has all scopes. Changes nothing where the organization of `planned` exists. */
 export function createOrganization(
   pool: Pool,
   clock: Clock,
   name: string,
   announce: Announce = noAnnouncement,
+  planned: NewKey = planKey(clock),
 ): Promise<NewKey> {
   return transaction(pool, async (tx) => {
-    const created = await insertOrganization(tx, clock, name, newToken())
-    await announce(created)
-    return created
+    await announce(planned, tx)
+    await insertOrganization(tx, clock, name, planned)
+    return planned
   })
 }
 
@@ -47,8 +52,10 @@ export function bootstrapOrganization(
       'select 1 from (select 1 from api_keys union all select 1 from directory_organizations) k limit 1',
     )
     if (rows.length > 0) return null
-    const first = await insertOrganization(tx, clock, 'My organization', token ?? newToken())
-    await announce(first)
+    const planned = planKey(clock)
+    const first = token === null ? planned : { ...planned, token }
+    await announce(first, tx)
+    await insertOrganization(tx, clock, 'My organization', first)
     return first
   })
 }
@@ -64,42 +71,43 @@ export function createApiKey(
       key.organizationId,
     ])
     if (rows.length === 0) return null
-    const created = await insertKey(tx, clock, key, newToken())
-    await announce(created)
-    return created
+    const planned = planKey(clock, key.organizationId)
+    await announce(planned, tx)
+    await insertKey(tx, clock, key, planned)
+    return planned
   })
 }
 
-async function insertOrganization(tx: Tx, clock: Clock, name: string, token: string): Promise<NewKey> {
-  const organizationId = newId(clock)
+async function insertOrganization(tx: Tx, clock: Clock, name: string, first: NewKey): Promise<void> {
+  const { organizationId } = first
   const now = formatTimestamp(clock.now())
-  await tx.query(
-    'insert into organizations (organization_id, name, created_at, updated_at) values ($1, $2, $3, $3)',
+  const { rowCount } = await tx.query(
+    `insert into organizations (organization_id, name, created_at, updated_at) values ($1, $2, $3, $3)
+       on conflict (organization_id) do nothing`,
     [organizationId, name, now],
   )
+  if (rowCount === 0) return
   await tx.query(
     `insert into organization_clocks (organization_id, last_stamp, epoch)
        select $1, $2, i.epoch from installation i where i.singleton`,
     [organizationId, now],
   )
-  return insertKey(tx, clock, { organizationId, name: 'First key', scopes: ['*'] }, token)
+  await insertKey(tx, clock, { name: 'First key', scopes: ['*'] }, first)
 }
 
 async function insertKey(
   tx: Tx,
   clock: Clock,
-  key: { readonly organizationId: string; readonly name: string; readonly scopes: readonly string[] },
-  token: string,
-): Promise<NewKey> {
-  const apiKeyId = newId(clock)
+  { name, scopes }: { readonly name: string; readonly scopes: readonly string[] },
+  { organizationId, apiKeyId, token }: NewKey,
+): Promise<void> {
   const now = formatTimestamp(clock.now())
   await tx.query(
     'insert into api_keys (organization_id, id, name, scopes, created_at, updated_at) values ($1, $2, $3, $4, $5, $5)',
-    [key.organizationId, apiKeyId, key.name, key.scopes, now],
+    [organizationId, apiKeyId, name, scopes, now],
   )
   await tx.query(
     'insert into api_key_tokens (token_hash, organization_id, api_key_id, last4, created_at) values ($1, $2, $3, $4, $5)',
-    [Buffer.from(hashToken(token), 'hex'), key.organizationId, apiKeyId, token.slice(-4), now],
+    [Buffer.from(hashToken(token), 'hex'), organizationId, apiKeyId, token.slice(-4), now],
   )
-  return { organizationId: key.organizationId, apiKeyId, token }
 }

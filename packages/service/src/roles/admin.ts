@@ -3,6 +3,7 @@
  * opens the databases as a command does, and later ones use them too.
  */
 import { timingSafeEqual } from 'node:crypto'
+import { readJson } from '@deskwire/sdk/json'
 import type { FastifyBaseLogger } from 'fastify'
 import { scopeNames } from '../auth/scopes.ts'
 import { hashToken } from '../auth/token.ts'
@@ -17,8 +18,10 @@ import { MoveError, moveOrganization } from '../databases/moves/move.ts'
 import { readDatabaseClock } from '../db/clock.ts'
 import { DatabasesError } from '../db/databases.ts'
 import type { DatabaseSettings } from '../db/open.ts'
+import { transaction } from '../db/transaction.ts'
 import { kinds } from '../desk/index.ts'
 import { bearerToken } from '../http/authenticate.ts'
+import { idempotencyOf, runOnce } from '../http/idempotency.ts'
 import { type Route, routesOf } from '../http/route.ts'
 import {
   type Installation,
@@ -33,12 +36,16 @@ import { text, wordList } from '../kernel/fields/fields.ts'
 import { parseCreation } from '../kernel/fields/validate.ts'
 import { nilUuid, parseId } from '../kernel/ids.ts'
 import { done, type Outcome, ok, refused } from '../kernel/outcome.ts'
-import { createApiKey, createOrganization } from '../organization/create.ts'
+import { createApiKey, createOrganization, type NewKey } from '../organization/create.ts'
 import { DeletionError } from '../organization/deletion.ts'
+import type { EncryptionKeys } from '../webhooks/vault.ts'
+import { type Keep, operatorId, Repeated, responsesOfOperator } from './admin-responses.ts'
 
 export interface Admin {
   /** The operator's key. */
   readonly key: string
+  /** Encrypt stored responses. */
+  readonly encryptionKeys: EncryptionKeys
   readonly open: () => Promise<Installation>
   readonly close: () => Promise<void>
 }
@@ -46,6 +53,7 @@ export interface Admin {
 /** Null: no key is set, and nothing answers below `/admin/v1`. */
 export function adminOf(
   config: DatabaseSettings & { readonly adminKey: string | null },
+  encryptionKeys: EncryptionKeys,
   log: FastifyBaseLogger,
 ): Admin | null {
   const { adminKey } = config
@@ -58,7 +66,12 @@ export function adminOf(
     })
     return opened
   }
-  return { key: adminKey, open, close: async () => (await opened?.catch(() => null))?.close() }
+  return {
+    key: adminKey,
+    encryptionKeys,
+    open,
+    close: async () => (await opened?.catch(() => null))?.close(),
+  }
 }
 
 const organizationFields = {
@@ -78,19 +91,31 @@ const organizations = '/admin/v1/organizations'
 
 export const adminRoutes: readonly Route<Admin>[] = [
   operation('listOrganizations', 'get', organizations, {
-    work: async ({ everywhere }, _id, _input, signal) =>
+    work: async ({ everywhere }, _id, _input, { signal }) =>
       done({ data: await listEverywhere(everywhere, { signal }) }),
   }),
   operation('createOrganization', 'post', organizations, {
     creates: true,
     fields: organizationFields,
-    async work(installation, _id, { name, database }) {
-      await migrateDatabase(installation.databases[0])
+    async work(installation, _id, { name, database }, { keep }) {
+      const [first] = installation.databases
+      await migrateDatabase(first)
       const place = database === null ? await leastFull(installation.databases) : installation.named(database)
       await migrateDatabase(place)
       const clock = await readDatabaseClock(place.pool)
       const note = installation.recorderOf(place, 'organization')
-      return done(await createOrganization(place.pool, clock, name, note))
+      const announce: Parameters<typeof createOrganization>[3] = async (planned, tx) => {
+        await note(planned)
+        await (place === first ? keep(tx, planned) : transaction(first.pool, (own) => keep(own, planned)))
+      }
+      return done(await createOrganization(place.pool, clock, name, announce))
+    },
+    // In another database the response is stored first: a process may have died before it created the organization.
+    async complete(installation, planned, { name }) {
+      const place = await installation.databaseOf(planned.organizationId)
+      if (place === null || place === installation.databases[0]) return
+      await migrateDatabase(place)
+      await createOrganization(place.pool, await readDatabaseClock(place.pool), name, undefined, planned)
     },
   }),
   operation('getOrganization', 'get', `${organizations}/{id}`, {
@@ -110,20 +135,27 @@ export const adminRoutes: readonly Route<Admin>[] = [
         const status = word === 'suspend' ? 'suspended' : 'active'
         const outcome = await changeEverywhere(everywhere, clock, organizationId, status)
         if (outcome === 'deleting') return refused(beingDeleted)
-        return done(outcome === 'unknown' ? null : await listed(installation, organizationId))
+        const found = outcome === 'unknown' ? null : await listed(installation, organizationId)
+        return found ? answered(organizationId, found) : done(null)
       },
     }),
   ),
   operation('createOrganizationKey', 'post', `${organizations}/{id}/keys`, {
     creates: true,
     fields: keyFields,
-    async work(installation, organizationId, { name, scopes }) {
+    async work(installation, organizationId, { name, scopes }, { keep }) {
       const database = await installation.databaseOf(organizationId)
       if (database === null) return done(null)
       await migrateDatabase(database)
       const clock = await readDatabaseClock(database.pool)
       const key = { organizationId, name, scopes }
-      return done(await createApiKey(database.pool, clock, key, installation.recorderOf(database, 'key')))
+      const note = installation.recorderOf(database, 'key')
+      return done(
+        await createApiKey(database.pool, clock, key, async (planned, tx) => {
+          await note(planned)
+          await keep(tx, planned)
+        }),
+      )
     },
   }),
   operation('moveOrganization', 'post', `${organizations}/{id}/move`, {
@@ -136,7 +168,7 @@ export const adminRoutes: readonly Route<Admin>[] = [
       const pools = new Map(databases.map(({ name, pool }) => [name ?? '', pool]))
       const clock = await readDatabaseClock(databases[0].pool)
       const moved = await moveOrganization({ pools, directory, clock }, organizationId, to)
-      return done({ organizationId, ...moved })
+      return answered(organizationId, { organizationId, ...moved })
     },
   }),
 ]
@@ -152,6 +184,7 @@ function operation<F extends Fields>(
     creates = false,
     fields,
     work,
+    complete,
   }: {
     /** The answer has a secret, which is shown this once. */
     readonly creates?: boolean
@@ -161,12 +194,19 @@ function operation<F extends Fields>(
       installation: Installation,
       organizationId: string,
       input: StateOf<F>,
-      /** Aborts when the client disconnects. A change that has begun goes on. */
-      signal: AbortSignal,
+      call: {
+        /** Aborts when the client disconnects. A change that has begun goes on. */
+        readonly signal: AbortSignal
+        /** Stores what is created in its transaction, or in one that commits before. */
+        readonly keep: Keep
+      },
     ) => Promise<Outcome<unknown>>
+    /** Creates what the response of an earlier request promises, where that is missing. */
+    readonly complete?: (installation: Installation, planned: NewKey, input: StateOf<F>) => Promise<void>
   },
 ): Route<Admin> {
   const answer = { description: 'The organization.', schema: {}, shownOnce: creates }
+  const status = creates ? 201 : 200
   return route({
     id,
     method,
@@ -175,13 +215,13 @@ function operation<F extends Fields>(
     summary: id,
     access: 'public',
     body: 'any',
-    answers: { [creates ? 201 : 200]: answer },
+    answers: { [status]: answer },
     errors: ['unauthorized', 'not_found', 'invalid_transition', 'unavailable'],
     admits({ key }, { headers }) {
       const sent = bearerToken(headers.authorization)
       return sent !== null && isSame(sent, key) ? null : notTheOperator
     },
-    async handle({ open }, { request, params, body }) {
+    async handle({ encryptionKeys, open }, { request, params, body }) {
       const { disconnected } = request
       try {
         const installation = await open()
@@ -189,10 +229,24 @@ function operation<F extends Fields>(
         const { id: named = nilUuid }: { readonly id?: string } = params
         const organizationId = parseId(named)
         if (organizationId === null) return refused(noOrganization(named))
+        const record = method === 'post' ? idempotencyOf(request, status, operatorId) : ok(null)
+        if (!record.ok) return refused(record.error)
+        const { store, keeping } = responsesOfOperator(installation, encryptionKeys)
         const input = fields === undefined ? ok({}) : parseCreation({ name: 'request', fields }, body ?? {})
-        if (!input.ok) return refused(input.error)
-        const outcome = await work(installation, organizationId, input.value as StateOf<F>, disconnected)
-        if (outcome.outcome === 'done' && outcome.value === null) return refused(noOrganization(named))
+        const outcome = await runOnce(store, { organizationId, record: record.value }, async () => {
+          if (!input.ok) return refused(input.error)
+          const call = { signal: disconnected, keep: await keeping(organizationId, record.value) }
+          const outcome = await work(installation, organizationId, input.value as StateOf<F>, call).catch(
+            (error: unknown): Outcome<never> => {
+              if (error instanceof Repeated) return { outcome: 'replayed' }
+              throw error
+            },
+          )
+          if (outcome.outcome === 'done' && outcome.value === null) return refused(noOrganization(named))
+          return outcome
+        })
+        if (complete && input.ok && outcome.outcome === 'replayed' && outcome.stored !== undefined)
+          await complete(installation, readJson(outcome.stored.body) as NewKey, input.value as StateOf<F>)
         return outcome
       } catch (error) {
         const refusal = refusalOf(error)
@@ -201,6 +255,11 @@ function operation<F extends Fields>(
       }
     },
   })
+}
+
+/** Stored after the change, which a repetition finds made: a crash between them leads to no other. */
+function answered(organizationId: string, value: unknown): Outcome<never> {
+  return { outcome: 'unchanged', value: JSON.stringify(value), about: organizationId }
 }
 
 /** The time of a comparison says nothing of the key. */

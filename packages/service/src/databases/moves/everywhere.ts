@@ -27,7 +27,7 @@ export interface Member {
 export interface Everywhere {
   /** The directory's first. */
   readonly databases: readonly [Member, ...Member[]]
-  readonly directory: Pick<Directory, 'databaseOf' | 'forget'>
+  readonly directory: Pick<Directory, 'databaseOf' | 'forget' | 'forgetCreation'>
 }
 
 /** The change is not complete in every database; the message says where, and what to do. */
@@ -110,6 +110,8 @@ export async function deleteEverywhere(
 ): Promise<number | null> {
   const [own, ...others] = await ownDatabaseFirst(everywhere, organizationId)
   await confirm(own === null ? null : ((await listOrganizations(own.pool, organizationId))[0] ?? null))
+  // First, so that a repetition of its creation cannot create it again meanwhile.
+  await everywhere.directory.forgetCreation(organizationId)
   let gone = 0
   const removed = async ({ pool }: Member) => {
     gone += await deleteFrom(pool, clock, organizationId, (rows) => onPiece(gone + rows))
