@@ -39,7 +39,7 @@ test('the doctor prints a line for each check and its exit code says whether one
   }
   const checks = [
     ...['settings', 'database', 'connections', 'role', 'migrations', 'clock', 'encryption key'],
-    ...['log', 'dns', 'endpoint', 'disk'],
+    ...['log', 'maintenance', 'dns', 'endpoint', 'disk'],
   ]
   expect(await check(await doctor(['--json']))).toEqual({ verdict: 'failed', failed: ['dns'], checks })
   await service.end('SIGTERM')
