@@ -38,6 +38,8 @@ test('npm start makes a first key, says where it listens, and stops on SIGTERM a
     expect(service.output.stdout).toContain('its API key, shown this once: dwk_')
     const [, welcome = ''] = /^guides and reference at (\S+)$/m.exec(service.output.stdout) ?? []
     expect(await (await fetch(welcome)).text()).toContain('<title>Deskwire</title>')
+    expect(service.output.stdout).toMatch(new RegExp(`^console at ${service.url}/console$`, 'm'))
+    expect(service.output.stderr).not.toContain('refuse to connect')
     token = tokenPattern.exec(service.output.stdout)?.[0] as string
     expect((await get(`${service.url}/v1/customers`, token)).status).toBe(200)
     expect(service.output.stderr).not.toContain(token)
@@ -48,8 +50,10 @@ test('npm start makes a first key, says where it listens, and stops on SIGTERM a
     expect(await dataDir.running()).toEqual([])
     await expect(fetch(`${service.url}/healthz`)).rejects.toThrow()
   }
-  await using again = await npmStart(settings)
+  await using again = await npmStart({ ...settings, DESKWIRE_PUBLIC_URL: 'http://desk.example:6000' })
   expect(again.output.stdout).not.toMatch(tokenPattern)
+  expect(again.output.stdout).toMatch(/^console at http:\/\/desk\.example:6000\/console$/m)
+  expect(again.output.stderr).toMatch(/refuse to connect to port 6000, .* set DESKWIRE_PUBLIC_URL to/)
   expect((await get(`${again.url}/v1/customers`, token)).status).toBe(200)
   // A terminal sends Ctrl-C to npm and to what npm runs, and npm passes its own on: the service gets two.
   const ended = await again.end('SIGINT', 'group')

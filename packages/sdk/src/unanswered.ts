@@ -53,6 +53,8 @@ export const whyUnanswered = (cause: unknown, address: string): string => {
     return `The certificate of ${host} is not accepted: ${message} (${code}). If an authority of your own signed it, name the file of its certificate in NODE_EXTRA_CA_CERTS and start again.`
   if (typeof code === 'string' && /^(?:ERR_SSL|EPROTO)/.test(code))
     return `TLS with ${host} failed: ${message} (${code}).`
+  if (message === 'bad port')
+    return `fetch and browsers refuse to connect to port ${url.port}, whatever listens there. Let the service listen at another port (DESKWIRE_PORT).`
   if (name === 'HTTPParserError')
     return `What answers at ${host} does not speak HTTP. Check the port${url.protocol === 'http:' ? ', and whether it wants https://' : ''}.`
   if (name === 'TimeoutError') return `No complete answer from ${host}: ${message}`

@@ -41,6 +41,12 @@ test('a port at which nothing listens', async () => {
   )
 })
 
+test('a port that fetch refuses', async () => {
+  expect(await detailOf('http://127.0.0.1:6000/v1')).toBe(
+    'fetch and browsers refuse to connect to port 6000, whatever listens there. Let the service listen at another port (DESKWIRE_PORT).',
+  )
+})
+
 test('a certificate that is not trusted', async () => {
   const port = await tls()
   expect(await detailOf(`https://127.0.0.1:${port}/v1`)).toMatch(

@@ -21,6 +21,7 @@ import { bootstrapOrganization, type NewKey } from './organization/create.ts'
 import { adminOf } from './roles/admin.ts'
 import { startApi } from './roles/api.ts'
 import { deliverySettingsOf, SettingError } from './roles/delivery-settings.ts'
+import { refusedPorts } from './roles/listen.ts'
 import { prepare, prepareLater, type ServedDatabase, served } from './roles/prepare.ts'
 import type { Running } from './roles/running.ts'
 import { type Supervised, superviseWorker } from './roles/supervise.ts'
@@ -153,7 +154,14 @@ async function startRoles(
       releaseLeases: (workerId) => releaseLeases(databases, workerId),
     })
   const reached = config.publicUrl ?? api.address
-  process.stdout.write(`listening on ${api.address}\nguides and reference at ${reached}/\n`)
+  process.stdout.write(
+    `listening on ${api.address}\nguides and reference at ${reached}/\nconsole at ${reached}/console\n`,
+  )
+  const { port } = new URL(reached)
+  if (refusedPorts.includes(Number(port)))
+    log.warn(
+      `browsers and fetch refuse to connect to port ${port}, so the console and most clients cannot reach ${reached}: set ${config.publicUrl === null ? 'DESKWIRE_PORT' : 'DESKWIRE_PUBLIC_URL'} to another`,
+    )
   return [...startFinishing(databases, log), api, ...metrics, ...(worker === null ? [] : [worker])]
 }
 

@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module'
 import { describe, expect, test } from 'vitest'
 import {
   type Config,
@@ -9,6 +10,7 @@ import {
   shownDefault,
 } from '../src/config.ts'
 import { noNetworks, parseNetworks } from '../src/kernel/networks.ts'
+import { refusedPorts } from '../src/roles/listen.ts'
 
 const encryptionKey = Buffer.alloc(32, 9)
 const key = 'dwk_0123456789ABCDEFGHIJKLMNOPQRST3bhm22'
@@ -340,4 +342,11 @@ describe('variables that have no effect', () => {
     expect(ineffectiveVariables({ [port]: 'tcp:8080' })).toEqual([])
     expect(refusal({ [port]: 'tcp:8080' })).toContain(port)
   })
+})
+
+test('the ports that a start warns of are those that fetch refuses', () => {
+  const { badPorts } = createRequire(import.meta.url)('undici/lib/web/fetch/constants.js') as {
+    badPorts: string[]
+  }
+  expect(refusedPorts).toEqual(badPorts.map(Number))
 })

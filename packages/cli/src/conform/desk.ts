@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { readJson } from '@deskwire/sdk/json'
 import { parseRetryAfter } from '@deskwire/sdk/retry-after'
+import { whyUnanswered } from '@deskwire/sdk/unanswered'
 import { CommandFailure } from '../failure.ts'
 import { Broken, require, short } from './rule.ts'
 
@@ -106,8 +107,7 @@ export function createDesk(baseUrl: string, apiKey: string): Desk {
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       }).catch((error: Error) => {
-        const { cause } = error as { cause?: Error }
-        throw new CommandFailure(`${method} ${url} got no answer: ${cause?.message ?? error.message}`)
+        throw new CommandFailure(`${method} ${url} got no answer: ${whyUnanswered(error, url)}`)
       })
       const text = await response.text()
       if (response.status !== 429) return { status: response.status, text, json: parsed(text) }

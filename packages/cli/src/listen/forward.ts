@@ -40,7 +40,7 @@ export async function forward(url: string, headers: IncomingHttpHeaders, body: B
     await response.body?.cancel()
     return { url, status: response.status, durationMs: durationMs() }
   } catch (error) {
-    return { url, error: reasonOf(error as Error), durationMs: durationMs() }
+    return { url, error: reasonOf(url, error as Error), durationMs: durationMs() }
   }
 }
 
@@ -55,8 +55,9 @@ function passedOn(headers: IncomingHttpHeaders): [string, string][] {
   )
 }
 
-function reasonOf(error: Error): string {
+function reasonOf(url: string, error: Error): string {
   if (error.name === 'TimeoutError') return `no answer within ${answerWithin / 1_000} s`
   const { cause } = error as Error & { cause?: Error & { code?: string } }
+  if (cause?.message === 'bad port') return `fetch refuses port ${new URL(url).port}: use another`
   return cause?.code ?? cause?.message ?? error.message
 }

@@ -4,6 +4,8 @@ import { readFile } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
 import { headersOfText, type PublicKey } from '@deskwire/sdk'
 import { readJson } from '@deskwire/sdk/json'
+import { whyUnanswered } from '@deskwire/sdk/unanswered'
+import { CommandFailure } from '../failure.ts'
 import { UsageError } from '../usage-error.ts'
 
 /** The flag that says which secrets, for the help of each such command. */
@@ -19,7 +21,7 @@ export function readSecrets(given: string | undefined): readonly string[] {
   )
 }
 
-/** The keys of a JSON Web Key Set, in a file or at an address. @throws UsageError when it is none, and Error when it cannot be read. */
+/** The keys of a JSON Web Key Set, in a file or at an address. @throws UsageError when it is none, and CommandFailure when its address does not answer. */
 export async function readPublicKeys(from: string): Promise<readonly PublicKey[]> {
   const text = /^https?:/.test(from) ? await fetched(from) : await readFile(from, 'utf8')
   try {
@@ -32,9 +34,11 @@ export async function readPublicKeys(from: string): Promise<readonly PublicKey[]
 }
 
 async function fetched(address: string): Promise<string> {
-  const response = await fetch(address, { signal: AbortSignal.timeout(10_000) })
+  const response = await fetch(address, { signal: AbortSignal.timeout(10_000) }).catch((error) => {
+    throw new CommandFailure(`--jwks: ${whyUnanswered(error, address)}`)
+  })
   if (response.ok) return await response.text()
-  throw new Error(`--jwks: ${address} answered ${response.status}`)
+  throw new CommandFailure(`--jwks: ${address} answered ${response.status}`)
 }
 
 /** The bytes of the file or, without one, of standard input. */

@@ -98,7 +98,9 @@ test('as a command it prints a table, exits with what it found, and says what it
   expect(await said(shared().url)).toEqual(refused(2, 'conform needs --key'))
   expect(await said('desk.example', ...key)).toEqual(refused(2, 'BASE_URL: "desk.example" is not accepted'))
   expect(await said(shared().url, '--key', 'dwk_nobody')).toEqual(refused(1, 'GET /customers answered 401'))
-  expect(await said('http://127.0.0.1:1', ...key)).toEqual(refused(1, 'got no answer'))
+  expect(await said('http://127.0.0.1:1', ...key)).toEqual(
+    refused(1, 'got no answer: fetch and browsers refuse'),
+  )
   const reader = await shared().newKey(api.organizationId, ['customers:read', 'tickets:read'])
   const cannot = await said(shared().url, '--key', reader.token)
   expect(cannot).toMatchObject({ code: 3, stdout: expect.stringContaining('POST /customers answered 403') })
