@@ -289,8 +289,8 @@ export function ConversationView({
         after={onDeleted}
       >
         <p>
-          {subject || 'It'} will be deleted permanently, with every message and internal note in it. Tickets
-          and bookings that came of it stay.
+          <bdi>{subject || 'It'}</bdi> will be deleted permanently, with every message and internal note in
+          it. Tickets and bookings that came of it stay.
         </p>
       </ConfirmDelete>
       {typeof open === 'object' && open !== null && (

@@ -131,10 +131,12 @@ export function Thread({
                       <li key={`${fileName} ${url}`}>
                         {isWeb(url) ? (
                           <a href={url} target="_blank" rel="noreferrer noopener">
-                            {fileName}
+                            {visibleName(fileName)}
                           </a>
                         ) : (
-                          `${fileName} (${url})`
+                          <>
+                            <bdi>{visibleName(fileName)}</bdi> <bdi>({url})</bdi>
+                          </>
                         )}{' '}
                         <span>{saySize(sizeBytes)}</span>
                       </li>
@@ -148,6 +150,14 @@ export function Thread({
       </ol>
       <div ref={end} className={css.end} />
     </div>
+  )
+}
+
+/** With overrides of the direction as JSON writes them: they would show another ending. */
+function visibleName(fileName: string): string {
+  return fileName.replace(
+    /[\u202a-\u202e\u2066-\u2069]/g,
+    (override) => `\\u${override.charCodeAt(0).toString(16)}`,
   )
 }
 

@@ -225,8 +225,8 @@ function Known({
         after={() => navigate({ to: '/customers' })}
       >
         <p>
-          {nameOf(customer)} and all of their tickets will be deleted permanently. Their conversations and
-          bookings stay, without a customer.
+          <bdi>{nameOf(customer)}</bdi> and all of their tickets will be deleted permanently. Their
+          conversations and bookings stay, without a customer.
         </p>
       </ConfirmDelete>
     </Page>

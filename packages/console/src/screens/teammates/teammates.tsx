@@ -150,9 +150,9 @@ export function Teammates() {
       {leaving !== null && (
         <ConfirmDelete close={stay} kind="teammates" noun="teammate" row={leaving}>
           <p>
-            {leaving.name} will be deleted permanently: their conversations, tickets and bookings become
-            unassigned, and their messages keep the name. To keep the record, edit the teammate and make them
-            inactive.
+            <bdi>{leaving.name}</bdi> will be deleted permanently: their conversations, tickets and bookings
+            become unassigned, and their messages keep the name. To keep the record, edit the teammate and
+            make them inactive.
           </p>
         </ConfirmDelete>
       )}

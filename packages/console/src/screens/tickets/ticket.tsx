@@ -147,7 +147,7 @@ function Known({ ticket }: { readonly ticket: Ticket }) {
         after={() => navigate({ to: '/tickets' })}
       >
         <p>
-          #{number} {subject} will be deleted permanently. To keep it, resolve and close it.
+          #{number} <bdi>{subject}</bdi> will be deleted permanently. To keep it, resolve and close it.
         </p>
       </ConfirmDelete>
     </Page>
