@@ -396,6 +396,25 @@ describe('external ids', () => {
       'validation_failed',
       expect.stringContaining('/customerId is required'),
     ])
+    // The outcome would say whether there is such an object.
+    for (const [name, scope] of [
+      ['customerExternalId', 'customers:read'],
+      ['conversationExternalId', 'conversations:read'],
+    ] as const) {
+      const others = ['tickets:write', 'import', 'customers:read', 'conversations:read'].filter(
+        (one) => one !== scope,
+      )
+      const key = await shared().newKey(api.organizationId, others)
+      const answers = ['u-1', 'c-1', 'nobody'].map((value) =>
+        imports('tickets', [{ subject: 'x', [name]: value }], key),
+      )
+      for (const { status, json } of await Promise.all(answers))
+        expect([status, json.code, json.detail]).toEqual([
+          403,
+          'insufficient_scope',
+          `An import with ${name} needs a key with the scope ${scope}.`,
+        ])
+    }
     const other = await api.post('/v1/tickets', both)
     expect(other.json.errors).toMatchObject([
       { pointer: '/customerExternalId', code: 'unknown_field' },

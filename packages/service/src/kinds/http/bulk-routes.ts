@@ -4,7 +4,8 @@ import { grants, importingScope } from '../../auth/scopes.ts'
 import { headersOnly } from '../../http/replies.ts'
 import { requestContextOf, routesOf } from '../../http/route.ts'
 import type { Feed } from '../../journal/feed.ts'
-import { problem } from '../../kernel/errors.ts'
+import { type Problem, problem } from '../../kernel/errors.ts'
+import { isObject } from '../../kernel/fields/field.ts'
 import { done, refused } from '../../kernel/outcome.ts'
 import {
   type ApiModule,
@@ -20,10 +21,11 @@ import { exampleCheckpoint, problemFields, streamPosition } from '../../openapi/
 import { creationCarriers, updateCarriers } from '../docs/event-carriers.ts'
 import { exampleObject } from '../docs/kind-examples.ts'
 import { camelCase, capitalized, schemaName } from '../docs/kind-schemas.ts'
-import { importShape, namedReferences } from '../model/imports.ts'
+import { importShape, type NamedReference, namedReferences } from '../model/imports.ts'
 import type { Kind } from '../model/kind.ts'
 import type { WriteBatch } from './batch.ts'
 import {
+  type BatchRequest,
   batchBodyLimit,
   batchLimit,
   isLightBatch,
@@ -44,11 +46,11 @@ export interface BulkServices {
 
 const route = routesOf<BulkServices>()
 
-export function bulkRoutes(kind: Kind) {
-  return [writeMany(kind), exportAll(kind)]
+export function bulkRoutes(kind: Kind, kinds: readonly Kind[]) {
+  return [writeMany(kind, kinds), exportAll(kind)]
 }
 
-function writeMany(kind: Kind) {
+function writeMany(kind: Kind, kinds: readonly Kind[]) {
   return route({
     method: 'post',
     path: `/v1/${kind.plural}/batch`,
@@ -72,14 +74,32 @@ function writeMany(kind: Kind) {
     async handle({ batch }, call) {
       const { caller, body: parsed, record } = call
       if (!parsed.ok) return refused(parsed.error)
-      if (parsed.value.operation === 'import' && !grants(caller.scopes, importingScope))
-        return refused(needsImport)
+      const refusal = refuseImport(namedReferences(kind, kinds), caller.scopes, parsed.value)
+      if (refusal !== null) return refused(refusal)
       return batch(caller.organizationId, parsed.value, record, requestContextOf(call))
     },
   })
 }
 
-const needsImport = problem('insufficient_scope', `An import needs a key with the scope ${importingScope}.`)
+/** An item that names an object by its externalId is answered by whether there is one, which only a key that reads it may know. */
+function refuseImport(
+  references: readonly NamedReference[],
+  scopes: readonly string[],
+  { operation, items }: BatchRequest,
+): Problem | null {
+  const lacks = (scope: string) => !grants(scopes, scope)
+  if (operation !== 'import') return null
+  if (lacks(importingScope)) return needs('An import', importingScope)
+  const unread = references.find(
+    ({ name, kind }) =>
+      lacks(`${kind.plural}:read`) &&
+      items.some((item) => item.ok && isObject(item.value) && Object.hasOwn(item.value, name)),
+  )
+  return unread === undefined ? null : needs(`An import with ${unread.name}`, `${unread.kind.plural}:read`)
+}
+
+const needs = (what: string, scope: string) =>
+  problem('insufficient_scope', `${what} needs a key with the scope ${scope}.`)
 
 function exportAll(kind: Kind) {
   return route({

@@ -52,7 +52,7 @@ export function kindApi(kind: Kind, kinds: readonly Kind[]) {
     ...(kind.immutable ? [] : [update(kind)]),
     ...Object.keys(kind.actions).map((action) => act(kind, action)),
     ...(kind.removedEvent === null ? [] : [remove(kind, kind.removedEvent, kinds)]),
-    ...bulkRoutes(kind),
+    ...bulkRoutes(kind, kinds),
     digestRoute(kind),
     ...personRoutes(kind, kinds),
   ]
