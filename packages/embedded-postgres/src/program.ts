@@ -43,7 +43,7 @@ export async function startProgram(
   }
 }
 
-/** Runs a program to its end. @throws EmbeddedDatabaseError with the last line of its output when it fails. */
+/** Runs a program to its end. @throws EmbeddedDatabaseError with its first complaint when it fails, as others follow from that. */
 export async function runProgram(
   program: string,
   args: readonly string[],
@@ -62,10 +62,28 @@ export async function runProgram(
   const how = await new Promise<string | null>((resolve) => {
     child.once('close', (code, signal) => resolve(code === 0 ? null : (signal ?? `status ${code}`)))
   })
-  if (how !== null)
-    throw new EmbeddedDatabaseError(
-      `the cluster could not be created in ${options.cwd} (${program} ended with ${how}: ${lastComplaint(output) ?? 'no message'}): remove the cause and start again`,
-    )
+  if (how === null) return
+  const cause =
+    output.split('\n').find((line) => /\b(FATAL|PANIC|ERROR|error):/.test(line)) ?? lastComplaint(output)
+  throw new EmbeddedDatabaseError(
+    `the cluster could not be created in ${options.cwd} (${program} ended with ${how}: ${cause ?? 'no message'}): ${remedyFor(cause ?? '') ?? 'remove the cause'} and start again`,
+  )
+}
+
+const moreProcesses = 'raise the limit of processes (ulimit -u, pids.max) or memory'
+
+/** What to do about limits of the system that complaints of PostgreSQL or errors of Node speak of. */
+const remedies: readonly (readonly [complaint: RegExp, remedy: string])[] = [
+  [/shared memory segment .*No space left/, 'enlarge /dev/shm to 64 MB (docker run --shm-size=64m)'],
+  [/No space left on device/, 'free space on the disk'],
+  [/could not (fork|execute command)|Resource temporarily|EAGAIN|ENOMEM/, moreProcesses],
+  [/file descriptors|open files|EMFILE|ENFILE/, 'raise the limit of open files (ulimit -n)'],
+  [/Cannot allocate memory|out of memory/, 'raise the limit of memory (ulimit -v)'],
+]
+
+/** The remedy that a complaint calls for, as an instruction; null: unknown. */
+export function remedyFor(complaint: string): string | null {
+  return remedies.find(([pattern]) => pattern.test(complaint))?.[1] ?? null
 }
 
 /** The last line of a program's output that says what went wrong. */
@@ -90,9 +108,9 @@ async function explain(
     return say(
       `this root may not become another user, and PostgreSQL refuses to run as root: start ${words.program} as an ordinary user`,
     )
-  if (hasCode(error, 'EAGAIN', 'ENOMEM'))
+  if (hasCode(error, 'EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE'))
     return say(
-      `PostgreSQL cannot start, as the system allows no further process (${error.message}): raise the limit of processes (ulimit -u, pids.max) or memory`,
+      `PostgreSQL cannot start, as the system allows no further ${hasCode(error, 'EMFILE', 'ENFILE') ? 'file' : 'process'} (${error.message}): ${remedyFor(error.message)}`,
     )
   if (!hasCode(error, 'ENOENT', 'EACCES')) return error
   const cannotRun = `${program} cannot be run (${error.message})`

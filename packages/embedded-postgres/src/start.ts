@@ -16,7 +16,7 @@ import {
   waitForLogger,
   waitUntilReady,
 } from './postmaster.ts'
-import { forgetServerVariables } from './program.ts'
+import { forgetServerVariables, remedyFor } from './program.ts'
 import { fingerprint, PORT, type ServerFiles, serverFiles } from './settings.ts'
 import { makeSocketDir, removeSocketDir } from './socket.ts'
 
@@ -146,10 +146,12 @@ async function start(
     })
     if (outcome.ready) return postmaster
     // PostgreSQL itself saw a process of its predecessor that we did not.
-    if (attempt === 5 || !/shared memory block/.test(outcome.reason))
+    if (attempt === 5 || !/shared memory block/.test(outcome.reason)) {
+      const remedy = remedyFor(outcome.reason)
       throw new EmbeddedDatabaseError(
-        `PostgreSQL did not start on ${layout.cluster}: ${outcome.reason}; its log is in ${layout.cluster}/log and ${layout.startLog}`,
+        `PostgreSQL did not start on ${layout.cluster}: ${outcome.reason}${remedy === null ? '' : `: ${remedy}`}; its log is in ${layout.cluster}/log and ${layout.startLog}`,
       )
+    }
     await endLeftovers(layout, (message, fields) => log('warn', message, fields))
   }
 }

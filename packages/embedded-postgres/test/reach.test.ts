@@ -6,7 +6,7 @@ import { afterAll, beforeEach, expect, test } from 'vitest'
 import type { Accounts } from '../src/account.ts'
 import { layoutOf, prepareDataDir } from '../src/datadir.ts'
 import { nameHost } from '../src/host.ts'
-import { startProgram } from '../src/program.ts'
+import { runProgram, startProgram } from '../src/program.ts'
 import { copyRuntime } from '../src/runtime.ts'
 import { makeSocketDir } from '../src/socket.ts'
 
@@ -103,4 +103,39 @@ test('a program that cannot be run is explained by its cause', async () => {
   await expect(start(program, own)).rejects.toThrow(/initdb EACCES\): .* not mounted noexec/)
   if (self.uid === 0) await expect(start(program)).rejects.toThrow(`cannot enter ${packageDir} (mode 0700)`)
   else await expect(start(program)).rejects.toThrow('may not become another user')
+})
+
+test.each([
+  [
+    [
+      'FATAL:  could not resize shared memory segment "/P" to 1 bytes: No space left on device',
+      'PANIC:  cannot abort',
+    ],
+    'enlarge /dev/shm to 64 MB (docker run --shm-size=64m)',
+  ],
+  [['FATAL:  could not write to file "x": No space left on device'], 'free space on the disk'],
+  [
+    ['FATAL:  could not execute command "locale -a": Cannot allocate memory'],
+    'raise the limit of processes (ulimit -u',
+  ],
+  [
+    ['LOG:  could not fork "startup" process: Resource temporarily unavailable'],
+    'raise the limit of processes (ulimit -u',
+  ],
+  [
+    ['FATAL:  insufficient file descriptors available', 'initdb: removing contents'],
+    'raise the limit of open files',
+  ],
+  [
+    ['FATAL:  could not map anonymous shared memory: Cannot allocate memory'],
+    'raise the limit of memory (ulimit -v)',
+  ],
+  [['initdb: error: something else', 'FATAL:  and what follows'], 'remove the cause'],
+])('a creation that fails with %j names its cause and the remedy', async (lines, remedy) => {
+  const program = join(home, 'fails')
+  await writeFile(program, `#!/bin/sh\ncat <<'END'\n${lines.join('\n')}\nEND\nexit 1\n`, { mode: 0o700 })
+  const own: Accounts = { ...accounts, server: self, switches: false }
+  await expect(runProgram(program, [], { cwd: home, accounts: own, host, input: '' })).rejects.toThrow(
+    `ended with status 1: ${lines[0]}): ${remedy}`,
+  )
 })

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { on } from 'node:events'
 import { getCompileCacheDir } from 'node:module'
 import { dirname } from 'node:path'
+import { remedyFor } from '@deskwire/embedded-postgres'
 import type { Logger } from 'pino'
 import type { DatabaseAddress } from '../db/pool.ts'
 import type { DeliverySettings } from '../delivery/model.ts'
@@ -85,7 +86,11 @@ export function superviseWorker(
     const { promise: ended, resolve } = Promise.withResolvers<void>()
     // Without a listener, an error event of the child would end this process.
     child.on('error', (error) => {
-      log.error({ pid: child.pid, err: loggable(error) }, 'the worker process failed')
+      const remedy = remedyFor(error.message)
+      log.error(
+        { pid: child.pid, err: loggable(error) },
+        `the worker process failed${remedy === null ? '' : `: ${remedy}`}`,
+      )
       // Never started, for lack of memory or file descriptors: no exit event follows.
       if (child.pid === undefined) replace({})
     })
