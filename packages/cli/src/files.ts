@@ -1,9 +1,23 @@
 /** Files that commands write: for their user alone, whole or not at all, and never over a file of others. */
 import { randomBytes } from 'node:crypto'
-import { chmod, link, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 
 /** The modes of a new file and of a new directory. */
 export const [fileMode, directoryMode] = [0o600, 0o700] as const
+
+/** Makes a directory and those above it. Node's own recursion never ends below /proc, where nothing can be made. */
+export async function makeDirectory(path: string): Promise<void> {
+  const make = () =>
+    mkdir(path, { mode: directoryMode }).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error
+    })
+  await make().catch(async (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT' || dirname(path) === path) throw error
+    await makeDirectory(dirname(path))
+    await make()
+  })
+}
 
 /** A name beside `path` that no other file has, for what is not whole yet. */
 export function partOf(path: string): string {

@@ -1,11 +1,10 @@
 /** Services and keys that `deskwire login` has kept, in the user's config directory, for its user alone. */
 import { readFileSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { readJson } from '@deskwire/sdk/json'
 import { CommandFailure } from './failure.ts'
-import { directoryMode, replaceFile } from './files.ts'
+import { makeDirectory, replaceFile } from './files.ts'
 import { UsageError } from './usage-error.ts'
 
 interface Profile {
@@ -48,9 +47,17 @@ export function namedProfile(given: string | null): Profile | null {
 export async function keepProfile(name: string, profile: Profile | null): Promise<boolean> {
   const { [name]: former, ...others } = readProfiles()
   const path = profilesPath()
-  await mkdir(dirname(path), { recursive: true, mode: directoryMode })
+  if (profile === null && former === undefined) return false
   const all = profile === null ? others : { ...others, [name]: profile }
-  await replaceFile(path, `${JSON.stringify(all, null, 2)}\n`)
+  try {
+    await makeDirectory(dirname(path))
+    await replaceFile(path, `${JSON.stringify(all, null, 2)}\n`)
+  } catch (error) {
+    const home = process.platform === 'win32' ? 'APPDATA' : 'XDG_CONFIG_HOME'
+    throw new CommandFailure(
+      `profiles cannot be kept (${(error as Error).message}): set ${home} to a directory that you may write`,
+    )
+  }
   return former !== undefined
 }
 

@@ -71,6 +71,26 @@ test('login keeps a key that works, for its user alone, and commands use it unti
   expect((await run('whoami')).stderr).toMatch(/profiles\.json does not hold profiles: delete it/)
 })
 
+test('login says which setting names a directory, where the one of profiles cannot be made', async () => {
+  const { token } = await desk()
+  await using directory = await temporaryDataDir()
+  const file = join(directory.parent, 'file')
+  writeFileSync(file, '')
+  // Below /proc a directory cannot be made although its parent is there.
+  for (const home of ['/proc', file]) {
+    const settings = { XDG_CONFIG_HOME: home }
+    expect(await runHere(['login', '--url', shared().url, '--key', token], { settings })).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        /^deskwire: profiles cannot be kept \(.*\): set XDG_CONFIG_HOME to a dir/,
+      ),
+    })
+    expect(await runHere(['logout'], { settings })).toMatchObject({
+      stdout: 'profile default was not there\n',
+    })
+  }
+})
+
 test('rows are made, listed, shown, changed and deleted', async () => {
   const { run } = await desk()
   const made = await run(

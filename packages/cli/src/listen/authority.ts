@@ -4,10 +4,9 @@
  * read it, and it is never replaced; of other files, only a certificate that a former authority left is.
  */
 import { randomBytes, X509Certificate } from 'node:crypto'
-import { mkdir } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { CommandFailure } from '../failure.ts'
-import { directoryMode, readIfThere, replaceFile, writeOnce } from '../files.ts'
+import { makeDirectory, readIfThere, replaceFile, writeOnce } from '../files.ts'
 import { type Authority, createAuthority, openAuthority } from './certificates.ts'
 
 export interface KnownAuthority extends Authority {
@@ -30,7 +29,7 @@ export async function keepAuthority(directory: string): Promise<KnownAuthority> 
   const path = join(place, 'authority.pem')
   const caPath = join(place, 'ca.pem')
   try {
-    await mkdir(place, { recursive: true, mode: directoryMode })
+    await makeDirectory(place)
     const found = await readIfThere(caPath)
     if (found !== null && !isOwn(found))
       throw new CommandFailure(

@@ -1,10 +1,11 @@
 /** What `--every` repeats: a copy that is brought up to date and closed, or an export in a directory of its own. */
 import { spawn } from 'node:child_process'
-import { chmod, mkdir, readdir, rename, rm, rmdir, stat, symlink } from 'node:fs/promises'
+import { chmod, readdir, rename, rm, rmdir, stat, symlink } from 'node:fs/promises'
 import { constants } from 'node:os'
 import { join } from 'node:path'
 import type { ExportManifest } from '@deskwire/mirror/ndjson'
 import { CommandFailure } from '../failure.ts'
+import { makeDirectory } from '../files.ts'
 import { UsageError } from '../usage-error.ts'
 
 const units = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
@@ -35,7 +36,7 @@ export async function exportNext(
   at: Date,
   write: (places: { readonly directory: string; readonly scratch: string }) => Promise<ExportManifest>,
 ): Promise<{ readonly directory: string; readonly manifest: ExportManifest }> {
-  await mkdir(parent, { recursive: true, mode: 0o700 })
+  await makeDirectory(parent)
   const name = at.toISOString().replaceAll(/[:.]/g, '-')
   const directory = join(parent, name)
   const manifest = await write({ directory, scratch: join(parent, '.deskwire-export') })
