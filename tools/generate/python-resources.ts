@@ -298,6 +298,7 @@ ${about}        return AsyncRows(self._transport, ${place}, ${filters.length > 0
       ? []
       : [`query={${queries.map((one) => `"${one.name}": ${argument(one.name)}`).join(', ')}}`]),
     ...(body === null ? [] : ['body=body']),
+    ...(name === 'export_one' ? ['is_document=True'] : []),
     ...options
       .slice(queries.length)
       .map((option) => option.split(':')[0])

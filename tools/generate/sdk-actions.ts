@@ -46,7 +46,7 @@ function personMethods(kind: Kind): string {
 
   /** Everything about one ${name}. Needs the read scope of every kind in it. */
   async exportOne(id: string, options?: CallOptions): Promise<${schemaName(kind)}Export> {
-    return this.send({ method: 'GET', path: \`\${this.address(id)}/export\` }, options)
+    return this.send({ method: 'GET', path: \`\${this.address(id)}/export\`, isDocument: true }, options)
   }
 `
 }

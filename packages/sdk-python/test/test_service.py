@@ -1,6 +1,7 @@
 """Against a running service, over real HTTP: `npm run check -- python` starts one and runs this."""
 
 import asyncio
+import io
 import json
 import os
 import random
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import httpx
@@ -26,6 +28,7 @@ from deskwire import (
     AuthenticationError,
     Client,
     ConflictError,
+    DeskwireError,
     InvalidRequestError,
     NotFoundError,
     Receiver,
@@ -65,6 +68,43 @@ def test_creates_reads_changes_and_removes(client):
     client.customers.delete(made["id"])
     with pytest.raises(NotFoundError):
         client.customers.get(made["id"])
+
+
+class Endless(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        try:
+            for _ in range(66):
+                self.wfile.write(b" " * 2**20)
+            self.wfile.write(b'{"object":"customer_export"}')
+        except OSError:
+            pass  # it was given up
+
+    def log_message(self, *_):
+        pass
+
+
+def test_gives_up_an_answer_beyond_64_mib_unless_it_is_a_document():
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Endless)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    with Client(f"http://127.0.0.1:{server.server_port}", "dwk_x") as client:
+        with pytest.raises(DeskwireError, match="more than 64 MiB") as refused:
+            client.customers.get("a")
+        assert refused.value.code == "unexpected_answer"
+        assert client.customers.export_one("a") == {"object": "customer_export"}
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_view_of_flask_gives_up_a_body_without_a_length():
+    app = Flask("test")
+    app.add_url_rule("/hook", view_func=flask_view(Receiver(SECRET)), methods=["POST"])
+    pieces = {"wsgi.input_terminated": True}
+    for size, status in ((2**20 + 1, 413), (2**20, 400)):
+        body = io.BytesIO(b"x" * size)
+        answer = app.test_client().post("/hook", input_stream=body, environ_overrides=pieces)
+        assert answer.status_code == status
 
 
 def test_actions_and_optional_bodies(client):

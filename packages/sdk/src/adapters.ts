@@ -25,16 +25,21 @@ export const fetchHandler =
 
 /** What is used of a context of Hono. */
 export interface HonoContext {
-  req: { arrayBuffer(): Promise<ArrayBuffer>; raw: { headers: Headers } }
+  req: {
+    arrayBuffer(): Promise<ArrayBuffer>
+    raw: { headers: Headers; body: ReadableStream<Uint8Array> | null; bodyUsed: boolean }
+  }
 }
 
 /** For Hono: `app.post('/hook', honoHandler(receiver))`. A middleware may have read the body through `c.req`. */
 export const honoHandler =
   (receiver: Receiver) =>
   async ({ req }: HonoContext): Promise<Response> => {
-    const { headers } = req.raw
-    if (tooLong(headers.get('content-length'))) return new Response(null, { status: 413 })
-    return responseOf(await receiver.receive(await req.arrayBuffer(), headers))
+    const { headers, body, bodyUsed } = req.raw
+    const isLong = tooLong(headers.get('content-length'))
+    const bytes = isLong ? undefined : await (bodyUsed ? req.arrayBuffer() : wholeBody(piecesOf(body)))
+    if (bytes === undefined) return new Response(null, { status: 413 })
+    return responseOf(await receiver.receive(bytes, headers))
   }
 
 /** What is used of a request of Node, with what Express puts into it. */

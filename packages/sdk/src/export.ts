@@ -6,6 +6,7 @@ import { readJson } from './json.ts'
 import type { CallOptions } from './options.ts'
 import { connectionFailed, unexpectedAnswer } from './problem.ts'
 import { type Change, changeOf } from './sync.ts'
+import { longestAnswer, overlong, textsOf } from './text-of.ts'
 import type { Send } from './transport.ts'
 
 /**
@@ -108,24 +109,20 @@ async function* linesOf(
   body: ReadableStream<Uint8Array>,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<string[]> {
-  const reader = body.getReader()
-  const decoder = new TextDecoder()
   let rest = ''
   try {
-    for (;;) {
-      const piece = await reader.read()
-      if (piece.done) return
-      const lines = (rest + decoder.decode(piece.value, { stream: true })).split('\n')
+    for await (const text of textsOf(body)) {
+      const lines = text.split('\n')
+      lines[0] = rest + lines[0]
       rest = lines.pop() ?? ''
+      if (rest.length > longestAnswer) break
       yield lines
     }
   } catch (cause) {
     signal?.throwIfAborted()
     throw connectionFailed(cause)
-  } finally {
-    // Whoever stops early wants no more of it; what has ended or failed already has nothing to cancel.
-    await reader.cancel().catch(() => {})
   }
+  if (rest.length > longestAnswer) throw unexpectedAnswer(200, overlong('A line of the export'))
 }
 
 /** Hashes in flight at once, as in checkpoint.ts. */

@@ -190,7 +190,7 @@ export class Customers extends ChangeableResource<Customer, CustomerInput, Custo
 
   /** Everything about one customer. Needs the read scope of every kind in it. */
   async exportOne(id: string, options?: CallOptions): Promise<CustomerExport> {
-    return this.send({ method: 'GET', path: `${this.address(id)}/export` }, options)
+    return this.send({ method: 'GET', path: `${this.address(id)}/export`, isDocument: true }, options)
   }
 }
 

@@ -17,7 +17,7 @@ import type {
 import { connectionFailed, errorOf, unexpectedAnswer } from './problem.ts'
 import { defaultRetries, failureOf, type Method, pauseBefore, type RetryPolicy } from './retry.ts'
 import { parseRetryAfter } from './retry-after.ts'
-import { overlong, textOf } from './text-of.ts'
+import { longestAnswer, longestDocument, overlong, textOf } from './text-of.ts'
 import { TimeLimit } from './time-limit.ts'
 import { whyBlocked, whyUnanswered } from './unanswered.ts'
 
@@ -31,6 +31,8 @@ export interface Call {
   accept?: string
   /** Returns the body of a success as it arrives, a ReadableStream of bytes. Reading it may still fail, and is not repeated. */
   stream?: boolean
+  /** The response has no largest size, and no longest time while it arrives. */
+  isDocument?: boolean
   /** Seconds for which the service may hold the response back. */
   wait?: number | undefined
 }
@@ -167,13 +169,15 @@ const sendOnce = async (
   const limit = new TimeLimit(limitMs, signal)
   let response: Response
   let text: string | undefined
+  const longest = call.isDocument ? longestDocument : longestAnswer
   try {
     response = await fetch(limit.signal)
     // A page of a proxy or of the console is no stream of records.
     const isPage = response.headers.get('content-type')?.startsWith('text/html')
     if (call.stream && response.ok && !isPage && response.body !== null)
       return { response, outcome: limit.watch(response.body) }
-    text = await textOf(response)
+    const watched = call.isDocument && response.body !== null ? limit.watch(response.body) : undefined
+    text = await textOf(watched === undefined ? response : new Response(watched), longest)
   } catch (cause) {
     limit.end()
     signal?.throwIfAborted()
@@ -185,7 +189,10 @@ const sendOnce = async (
   if (status === 204) return { response, outcome: undefined }
   if (status === 304) return { response, outcome: 'not_modified' }
   if (text === undefined)
-    return { response, outcome: unexpectedAnswer(status, overlong(address), requestId, context) }
+    return {
+      response,
+      outcome: unexpectedAnswer(status, overlong(`The answer of ${address}`, longest), requestId, context),
+    }
   if (!ok) {
     const retryAfterMs = parseRetryAfter(headers.get('retry-after'), now())
     return { response, outcome: errorOf({ status, address, requestId }, text, { ...context, retryAfterMs }) }

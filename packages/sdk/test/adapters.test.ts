@@ -187,6 +187,23 @@ describe.each(Object.entries(frameworks))('%s', (_, start) => {
   })
 })
 
+test('a body that says no length is given up at 1 MiB', async () => {
+  const receive = createReceiver({ secrets: secret })
+  const hono = new Hono()
+  hono.post('/hook', honoHandler(receive))
+  for (const handler of [fetchHandler(receive), (request: Request) => hono.fetch(request)]) {
+    let pulled = 0
+    const pull = (controller: ReadableStreamDefaultController) => {
+      controller.enqueue(new Uint8Array(2 ** 16))
+      if (++pulled === 40) controller.close()
+    }
+    const body = new ReadableStream({ pull })
+    const init = { method: 'POST', body, duplex: 'half' as const }
+    expect((await handler(new Request('http://127.0.0.1/hook', init))).status).toBe(413)
+    expect(pulled).toBeLessThan(20)
+  }
+})
+
 describe('a body whose bytes are gone', () => {
   const receive = createReceiver({ secrets: secret })
 

@@ -99,12 +99,33 @@ describe('calls', () => {
       return Promise.resolve(new Response(new ReadableStream({ pull, cancel })))
     }
     const client = createClient({ baseUrl: 'http://127.0.0.1:1', apiKey, fetch: endless })
-    await expect(client.customers.list().page()).rejects.toMatchObject({
-      code: 'unexpected_answer',
-      message: expect.stringContaining('more than 64 MiB'),
+    for (const call of [
+      () => client.customers.list().page(),
+      // A line that does not end, of an answer that may be as long as it is.
+      () => client.customers.export()[Symbol.asyncIterator]().next(),
+    ]) {
+      ;[calls, pulled, isCancelled] = [0, 0, false]
+      await expect(call()).rejects.toMatchObject({
+        code: 'unexpected_answer',
+        message: expect.stringContaining('more than 64 MiB'),
+      })
+      expect([calls, isCancelled]).toEqual([1, true])
+      expect(pulled).toBeLessThan(68)
+    }
+  })
+
+  test('everything about one customer may have more than 64 MiB, and come as long as it moves', async () => {
+    const piece = new Uint8Array(2 ** 20).fill(0x20)
+    let left = 66
+    const body = new ReadableStream({
+      pull(controller) {
+        controller.enqueue(left > 1 ? piece : new TextEncoder().encode('{"object":"customer_export"}'))
+        if (--left === 0) controller.close()
+      },
     })
-    expect([calls, isCancelled]).toEqual([1, true])
-    expect(pulled).toBeLessThan(68)
+    const fetch = () => Promise.resolve(new Response(body))
+    const client = createClient({ baseUrl: 'http://127.0.0.1:1', apiKey, fetch })
+    expect(await client.customers.exportOne(idOf(1))).toEqual({ object: 'customer_export' })
   })
 
   test('ids cannot leave their place in the address', async () => {

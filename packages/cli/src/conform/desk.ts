@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { readJson } from '@deskwire/sdk/json'
 import { parseRetryAfter } from '@deskwire/sdk/retry-after'
+import { overlong, textOf } from '@deskwire/sdk/text-of'
 import { whyUnanswered } from '@deskwire/sdk/unanswered'
 import { CommandFailure } from '../failure.ts'
 import { Broken, require, short } from './rule.ts'
@@ -109,7 +110,8 @@ export function createDesk(baseUrl: string, apiKey: string): Desk {
       }).catch((error: Error) => {
         throw new CommandFailure(`${method} ${url} got no answer: ${whyUnanswered(error, url)}`)
       })
-      const text = await response.text()
+      const text = await textOf(response)
+      if (text === undefined) throw new CommandFailure(overlong(`The answer to ${method} ${url}`))
       if (response.status !== 429) return { status: response.status, text, json: parsed(text) }
       await delay(Math.max(1_000, parseRetryAfter(response.headers.get('retry-after'), Date.now()) ?? 0))
     }

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
 import { headersOfText, type PublicKey } from '@deskwire/sdk'
 import { readJson } from '@deskwire/sdk/json'
+import { textOf } from '@deskwire/sdk/text-of'
 import { whyUnanswered } from '@deskwire/sdk/unanswered'
 import { CommandFailure } from '../failure.ts'
 import { UsageError } from '../usage-error.ts'
@@ -33,12 +34,17 @@ export async function readPublicKeys(from: string): Promise<readonly PublicKey[]
   throw new UsageError(`--jwks: ${from} is no JSON Web Key Set with a key: {"keys":[…]}`)
 }
 
+/** Bytes of a key set at an address. */
+const longestKeys = 2 ** 20
+
 async function fetched(address: string): Promise<string> {
   const response = await fetch(address, { signal: AbortSignal.timeout(10_000) }).catch((error) => {
     throw new CommandFailure(`--jwks: ${whyUnanswered(error, address)}`)
   })
-  if (response.ok) return await response.text()
-  throw new CommandFailure(`--jwks: ${address} answered ${response.status}`)
+  const text = response.ok ? await textOf(response, longestKeys) : undefined
+  if (text !== undefined) return text
+  const answered = response.ok ? `with more than ${longestKeys / 2 ** 20} MiB` : response.status
+  throw new CommandFailure(`--jwks: ${address} answered ${answered}`)
 }
 
 /** The bytes of the file or, without one, of standard input. */

@@ -236,9 +236,13 @@ def flask_view(receiver: Receiver) -> Callable[[], tuple[str, int, dict[str, str
     from flask import request
 
     def deskwire_webhook() -> tuple[str, int, dict[str, str]]:
-        size = request.content_length or 0
+        size = request.content_length
+        body = b""
+        if size is None:  # it comes in pieces; what was read before is kept
+            body = request.stream.read(_LARGEST_BODY + 1) or request.get_data()
+            size = len(body)
         reply = _unread(request.method, size) or receiver.receive(
-            request.get_data(), request.headers
+            body or request.get_data(), request.headers
         )
         return reply.text, reply.status, {"content-type": "text/plain; charset=utf-8"}
 

@@ -3,6 +3,7 @@
  * whose claim names an API key. A valid one is exchanged for a session of that key, which the rest of the service knows.
  */
 import { readJson } from '@deskwire/sdk/json'
+import { textOf } from '@deskwire/sdk/text-of'
 import type { JWTPayload, JWTVerifyGetKey } from 'jose'
 import type { LookUp } from '../auth/authenticator.ts'
 import type { TokenExchange } from '../http/authenticate.ts'
@@ -20,6 +21,8 @@ const keyName = new RegExp(`^(${uuid})/(${uuid})$`)
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA']
 /** Milliseconds that the issuer may take. */
 const respondsWithin = 5_000
+/** Bytes of its metadata, and of its keys. */
+const longestResponse = 2 ** 20
 /** A session is not used in its last minute. */
 const lastMilliseconds = 60_000
 const maxSessions = 10_000
@@ -52,6 +55,7 @@ export function createAccessTokens(parts: AccessTokenParts): TokenExchange {
     const [jose, keysUrl] = await Promise.all([import('jose'), keysOf(issuer)])
     const keys: JWTVerifyGetKey = jose.createRemoteJWKSet(new URL(keysUrl), {
       timeoutDuration: respondsWithin,
+      [jose.customFetch]: fetchBounded,
     })
     return { jose, keys }
   })
@@ -134,8 +138,19 @@ async function keysOf(issuer: string): Promise<string> {
 }
 
 async function metadataAt(url: string): Promise<Record<string, unknown> | null> {
-  const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(respondsWithin) })
+  const response = await fetchBounded(url, {
+    redirect: 'error',
+    signal: AbortSignal.timeout(respondsWithin),
+  })
   return response.ok ? (readJson(await response.text()) as Record<string, unknown> | null) : null
+}
+
+/** The response of an issuer, whole. @throws Error when it has more than `longestResponse` bytes. */
+async function fetchBounded(url: string, init: RequestInit): Promise<Response> {
+  const response = await fetch(url, init)
+  const text = await textOf(response, longestResponse)
+  if (text === undefined) throw new Error(`${url} answered with more than ${longestResponse} bytes`)
+  return new Response(text, { status: response.status })
 }
 
 /** Errors of the library that are the issuer's. */

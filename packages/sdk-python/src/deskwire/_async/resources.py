@@ -306,6 +306,7 @@ class AsyncCustomers(AsyncKind[models.Customer]):
         answer: models.CustomerExport = await self._transport.request(
             "GET",
             ["customers", id, "export"],
+            is_document=True,
             timeout=timeout,
         )
         return answer

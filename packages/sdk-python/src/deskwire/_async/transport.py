@@ -18,8 +18,9 @@ from .._version import __version__
 from ..errors import APIConnectionError, DeskwireError, error_of, unexpected
 
 _log = logging.getLogger("deskwire")
-# Bytes; the largest page of the service has some 20 MiB.
+# Bytes; the largest page of the service has some 20 MiB. A document has no largest size.
 _LONGEST_ANSWER = 64 * 2**20
+_LONGEST_DOCUMENT = 500 * 2**20
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
 
@@ -60,6 +61,7 @@ class AsyncTransport:
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
+        is_document: bool = False,
     ) -> Any:
         """Returns the JSON of the answer, None for an answer without one.
 
@@ -84,11 +86,12 @@ class AsyncTransport:
             # The service may hold the answer back for so long.
             timeout=httpx.Timeout(seconds + parameters.get("wait", 0), connect=seconds),
         )
+        longest = _LONGEST_DOCUMENT if is_document else _LONGEST_ANSWER
         for repetition in count():
             not_sent = False
             try:
                 response = await self._http.send(request, stream=True, follow_redirects=False)
-                content = await _read(response)
+                content = await _read(response, longest)
                 if response.status_code == 204:
                     return None
                 if response.is_success:
@@ -101,7 +104,7 @@ class AsyncTransport:
                 )
                 error.request_id = response.headers.get("x-request-id")
             except _TooLong:
-                size = f"more than {_LONGEST_ANSWER >> 20} MiB"
+                size = f"more than {longest >> 20} MiB"
                 error = unexpected(response.status_code, f"{request.url} answered with {size}.")
             except ValueError:
                 error = unexpected(response.status_code, f"{request.url} did not answer with JSON.")
@@ -122,10 +125,10 @@ class AsyncTransport:
             await self._http.aclose()
 
 
-async def _read(response: httpx.Response) -> bytes:
+async def _read(response: httpx.Response, longest: int) -> bytes:
     """Reads the answer up to a limit: a service that never ends it would fill the memory."""
     pieces: list[bytes] = []
-    left = _LONGEST_ANSWER
+    left = longest
     try:
         async for piece in response.aiter_bytes():
             left -= len(piece)

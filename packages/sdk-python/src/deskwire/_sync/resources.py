@@ -306,6 +306,7 @@ class Customers(Kind[models.Customer]):
         answer: models.CustomerExport = self._transport.request(
             "GET",
             ["customers", id, "export"],
+            is_document=True,
             timeout=timeout,
         )
         return answer
