@@ -8,6 +8,8 @@ export interface OauthIssuer extends AsyncDisposable {
   readonly url: string
   /** Refuses every request while it is true. */
   isDown: boolean
+  /** Its documents have 2 MiB while it is true. */
+  isLong: boolean
   /** `header`: members in addition to `alg` and `kid`. */
   sign(claims: Record<string, unknown>, header?: Record<string, unknown>): Promise<string>
   /** The same without a signature, `alg` none. */
@@ -29,13 +31,18 @@ export async function startIssuer(): Promise<OauthIssuer> {
     const document = documents[request.url ?? '']
     // Web applications often answer every other address with their page.
     response.writeHead(200, { 'content-type': document === undefined ? 'text/html' : 'application/json' })
-    response.end(document === undefined ? '<!doctype html>' : JSON.stringify(document))
+    response.end(
+      document === undefined
+        ? '<!doctype html>'
+        : JSON.stringify(document) + ' '.repeat(issuer.isLong ? 2 ** 21 : 0),
+    )
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const issuer: OauthIssuer = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     isDown: false,
+    isLong: false,
     sign: (claims, header = {}) =>
       new SignJWT(claims).setProtectedHeader({ ...header, alg: 'ES256', kid: 'a' }).sign(privateKey),
     unsigned: (claims) => new UnsecuredJWT(claims).encode(),

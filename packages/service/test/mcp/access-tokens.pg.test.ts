@@ -234,21 +234,23 @@ describe('refuses a token', () => {
   test('that is not one', () => expectRefused('abc', /not valid here/))
 })
 
-test('while the issuer is down, keys it has published go on, and others are 503 until it is back', async () => {
+test('while the issuer is down, or sends too much, keys it has published go on, and others are 503 until it is back', async () => {
   const { claims, key } = await newKey()
   const token = await issuer.sign(claims)
   await ask(token)
   await using cold = await testService({ clock, mcp: true, mcpIssuer: issuer.url, publicUrl })
   const askCold = (sent: string) => cold.withToken(sent).post('/mcp', {})
-  issuer.isDown = true
-  try {
-    expect((await ask(token)).status).toBe(200)
-    const down = await askCold(token)
-    expect(down.status).toBe(503)
-    expect(down.json).toMatchObject({ code: 'unavailable' })
-    expect((await ask(key.token)).status).toBe(200)
-  } finally {
-    issuer.isDown = false
+  for (const trouble of ['isDown', 'isLong'] as const) {
+    issuer[trouble] = true
+    try {
+      expect((await ask(token)).status).toBe(200)
+      const down = await askCold(token)
+      expect(down.status).toBe(503)
+      expect(down.json).toMatchObject({ code: 'unavailable' })
+      expect((await ask(key.token)).status).toBe(200)
+    } finally {
+      issuer[trouble] = false
+    }
   }
   // Its own database has no such key: the token itself was accepted.
   expect((await askCold(token)).json.detail).toMatch(/names no valid API key/)
