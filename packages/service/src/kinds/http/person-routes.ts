@@ -136,14 +136,14 @@ function exportOne(kind: Kind, kinds: readonly Kind[]) {
     },
     errors: ['not_found', 'insufficient_scope'],
     async handle({ rows, database }, call) {
+      const missing = unreadable(call, scopes)
+      if (missing !== null) return refused(missing)
       const { organizationId } = call.caller
       const head = headersOnly(call.request)
       if (head !== null) return head
       const id = parseId(call.params.id)
       const row = id === null ? null : await rows.read(organizationId, id)
       if (id === null || row === null) return refused(noSuchObject(kind, call.params.id))
-      const missing = unreadable(call, scopes)
-      if (missing !== null) return refused(missing)
       return done(Readable.from(pieces(row.body, id)))
 
       async function* pieces(person: string, id: string): AsyncIterable<string> {
