@@ -109,7 +109,10 @@ const held: Readonly<Record<string, readonly [file: string, title: string]>> = {
   'Logs contain no tokens, bodies or queries.': ['http/logs.pg.test.ts', 'never holds tokens, bodies'],
   'Unauthenticated clients are limited': ['http/unauthenticated.test.ts', 'beyond the limit of a network'],
   'Organizations are isolated.': ['http/crossing.pg.test.ts', 'an id of theirs in an address is 404'],
-  'Scopes are read at each request.': ['http/scopes.pg.test.ts', 'learns nothing of what that opens, by any route'],
+  'Scopes are read at each request.': [
+    'http/scopes.pg.test.ts',
+    'learns nothing of what that opens, by any route',
+  ],
   'Responses are not cached': ['http/headers.pg.test.ts', 'a token or a secret is kept by nobody'],
   'Closed by default': ['config.test.ts', "host: { default: '127.0.0.1'"],
   'Input is validated first.': ['http/bounds.pg.test.ts', 'given twice is refused on every list'],
