@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { version } from '@deskwire/service/version'
 import { describe, expect, test, vi } from 'vitest'
+import { eventually } from '../../testbed/eventually.ts'
 import { temporaryDataDir } from '../../testbed/installation.ts'
 import { freePort } from '../../testbed/loopback.ts'
 import { deskwire, npmStart, piped, serve } from '../../testbed/services.ts'
@@ -53,7 +54,9 @@ test('npm start makes a first key, says where it listens, and stops on SIGTERM a
   await using again = await npmStart({ ...settings, DESKWIRE_PUBLIC_URL: 'http://desk.example:6000' })
   expect(again.output.stdout).not.toMatch(tokenPattern)
   expect(again.output.stdout).toMatch(/^console at http:\/\/desk\.example:6000\/console$/m)
-  expect(again.output.stderr).toMatch(/refuse to connect to port 6000, .* set DESKWIRE_PUBLIC_URL to/)
+  await eventually('the port is warned of', () =>
+    /refuse to connect to port 6000, .* set DESKWIRE_PUBLIC_URL to/.test(again.output.stderr),
+  )
   expect((await get(`${again.url}/v1/customers`, token)).status).toBe(200)
   // A terminal sends Ctrl-C to npm and to what npm runs, and npm passes its own on: the service gets two.
   const ended = await again.end('SIGINT', 'group')

@@ -112,10 +112,9 @@ const baseOf = (text: string): string => {
 const queryOf = (query: object): string => {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
-    if (value === undefined) continue
     if (/\p{Surrogate}/u.test(String(value)))
       throw new TypeError(`${name} must have no half of a surrogate pair: a query cannot hold it`)
-    search.set(name, String(value))
+    if (value !== undefined) search.set(name, String(value))
   }
   const text = search.toString()
   return text === '' ? '' : `?${text}`
@@ -188,11 +187,10 @@ const sendOnce = async (
   const requestId = headers.get('x-request-id') ?? undefined
   if (status === 204) return { response, outcome: undefined }
   if (status === 304) return { response, outcome: 'not_modified' }
-  if (text === undefined)
-    return {
-      response,
-      outcome: unexpectedAnswer(status, overlong(`The answer of ${address}`, longest), requestId, context),
-    }
+  if (text === undefined) {
+    const fault = overlong(`The answer of ${address}`, longest)
+    return { response, outcome: unexpectedAnswer(status, fault, requestId, context) }
+  }
   if (!ok) {
     const retryAfterMs = parseRetryAfter(headers.get('retry-after'), now())
     return { response, outcome: errorOf({ status, address, requestId }, text, { ...context, retryAfterMs }) }

@@ -51,13 +51,13 @@ type Connected = (error: Error | undefined, client?: PoolClient, release?: (erro
 
 /** While the server refuses further connections, work waits for those that the pool has, instead of failing. */
 class PatientPool extends Pool {
-  readonly #most = this.options.max
+  private readonly most = this.options.max
 
   override connect(): Promise<PoolClient>
   override connect(callback: Connected): void
   override connect(callback?: Connected): Promise<PoolClient> | undefined {
     if (callback !== undefined) {
-      this.#connect(callback, stopwatch())
+      this.connectPatiently(callback, stopwatch())
       return
     }
     return new Promise((resolve, reject) =>
@@ -65,22 +65,22 @@ class PatientPool extends Pool {
     )
   }
 
-  #connect(callback: Connected, elapsed: () => number, isRepeated = false): void {
+  private connectPatiently(callback: Connected, elapsed: () => number, isRepeated = false): void {
     super.connect((error, client, release) => {
       const held = open.get(this)?.size ?? 0
       // Those that begin at the same time as this one may get a connection.
       const mayGet = held > 0 || (this.totalCount > 0 && !isRepeated)
       if (!isFull(error) || !mayGet || elapsed() >= connectsWithin) return callback(error, client, release)
-      this.#waitWith(Math.max(1, held))
-      this.#connect(callback, elapsed, true)
+      this.waitWith(Math.max(1, held))
+      this.connectPatiently(callback, elapsed, true)
     })
   }
 
-  #waitWith(connections: number): void {
+  private waitWith(connections: number): void {
     if (connections >= this.options.max) return
     this.options.max = connections
     setTimeout(() => {
-      this.options.max = this.#most
+      this.options.max = this.most
     }, growsAgainAfter).unref()
   }
 }

@@ -139,7 +139,10 @@ export function acceptJson(server: FastifyInstance, offloads: boolean): void {
       return
     }
     const parsed = parseJson(bytes)
+    // A call without a body of its own keeps nothing of what is sent, so nothing has to be kept exactly.
+    const isKept = request.routeOptions.config.route?.body !== undefined
     if (parsed.ok) done(null, parsed.value)
+    else if (!isKept && parsed.error.code === 'validation_failed') done(null, undefined)
     else done(new BodyRefused(parsed.error), undefined)
   }
 }
