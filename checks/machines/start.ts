@@ -1,6 +1,7 @@
 /**
- * `node checks/machines/start.ts COMMAND …`: what a stranger does with a service. The command, `npm start`, prints an address and a key; a
- * customer is created and read back; SIGTERM ends the command, and no process is left, for which it needs a namespace of processes.
+ * `node checks/machines/start.ts [--ctrl-c] COMMAND …`: what a stranger does with a service. The command, `npm start`, prints an address and a
+ * key; a customer is created and read back; SIGTERM, or SIGINT to its group as a terminal sends it, ends the command, and no process is left,
+ * for which it needs a namespace of processes.
  * Prints one line with what was seen; the exit code is 0 where all of that worked.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -10,9 +11,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 /** Milliseconds; an installation may be a part of the command. */
 const deadline = 300_000
 
-const [command = 'npm', ...args] = process.argv.slice(2)
+const byTerminal = process.argv[2] === '--ctrl-c'
+const [command = 'npm', ...args] = process.argv.slice(byTerminal ? 3 : 2)
 const before = new Set(processes())
-const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+const child = spawn(command, args, { detached: byTerminal, stdio: ['ignore', 'pipe', 'pipe'] })
 let said = ''
 for (const stream of [child.stdout, child.stderr]) {
   stream.on('data', (chunk) => {
@@ -38,15 +40,16 @@ async function tryService(program: ChildProcess): Promise<string | null> {
   if (created.status !== 201) return `creating a customer: ${created.status} ${JSON.stringify(customer)}`
   const read = await fetch(`${url}/v1/customers/${customer.id}`, { headers })
   if ((await read.text()) !== JSON.stringify(customer)) return `reading the customer: ${read.status}`
-  program.kill('SIGTERM')
+  if (byTerminal) process.kill(-(program.pid as number), 'SIGINT')
+  else program.kill('SIGTERM')
   if (!(await until(() => program.exitCode !== null || program.signalCode !== null)))
-    return 'SIGTERM does not end it'
+    return `${byTerminal ? 'Ctrl-C' : 'SIGTERM'} does not end it`
   let left: readonly string[] = []
   await until(() => {
     left = processes().filter((id) => !before.has(id))
     return left.length === 0
   }, 20_000)
-  return left.length === 0 ? null : `SIGTERM leaves ${left.map(nameOf).join(', ')}`
+  return left.length === 0 ? null : `it leaves ${left.map(nameOf).join(', ')}`
 }
 
 /** The product's own line, or the last that was written. */
