@@ -20,6 +20,7 @@ import { basename, join, resolve } from 'node:path'
 import type { Account } from './account.ts'
 import { EmbeddedDatabaseError, hasCode } from './error.ts'
 import type { NamedHost } from './host.ts'
+import { makePath } from './make-path.ts'
 
 export interface Layout {
   readonly host: NamedHost
@@ -66,7 +67,7 @@ export async function prepareDataDir(
 ): Promise<Layout> {
   const wanted = resolve(path)
   try {
-    await mkdir(wanted, { recursive: true, mode: 0o700 })
+    await makePath(wanted, 0o700)
     const dataDir = await realpath(wanted)
     await access(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
     const layout = layoutOf(host, dataDir)
@@ -75,7 +76,7 @@ export async function prepareDataDir(
     await makePrivate(layout, names, warn)
     return layout
   } catch (error) {
-    if (hasCode(error, 'EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST'))
+    if (hasCode(error, 'EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'ENOENT'))
       throw new EmbeddedDatabaseError(
         `the data directory ${wanted} cannot be used (${(error as Error).message}): give ${host.words.dataDir} a directory this user may write`,
       )

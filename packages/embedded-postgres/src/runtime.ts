@@ -9,6 +9,7 @@ import { type Account, type Accounts, closedTo } from './account.ts'
 import { EmbeddedDatabaseError, hasCode } from './error.ts'
 import type { NamedHost } from './host.ts'
 import { makeLinks } from './links.ts'
+import { makePath } from './make-path.ts'
 
 interface Entry {
   readonly path: string
@@ -71,7 +72,7 @@ async function makeBase(base: string, { switches, server }: Accounts): Promise<v
     throw new EmbeddedDatabaseError(
       `${base} has a character that PostgreSQL cannot have in its path: ", $, \` or \\`,
     )
-  const outermost = await mkdir(base, { recursive: true })
+  const outermost = await makePath(base, 0o755)
   // The umask may have closed to the server's account what was made on the way.
   if (outermost !== undefined)
     for (let at = base; at.length >= outermost.length; at = dirname(at)) await chmod(at, 0o755)

@@ -61,6 +61,13 @@ test('a closed parent is opened if it was made for the copies, and avoided if it
   )
 })
 
+test('where nothing can be created, as below /proc, the refusal names the directory', async () => {
+  await expect(prepareDataDir(host, '/proc/self/desk/data', () => {})).rejects.toThrow(
+    /^the data directory \/proc\/self\/desk\/data cannot be used \(/,
+  )
+  await expect(copy('/proc/self/desk/runtime')).rejects.toThrow('/proc/self/desk')
+})
+
 test('a path that PostgreSQL would misread is not used, and the refusal names the characters', async () => {
   const [wrong, right] = [join(home, 'a"b$c/runtime'), join(home, "it's/runtime")]
   expect(dirname(await copy(wrong, right))).toBe(right)
