@@ -42,8 +42,8 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
     'attempts',
     'delivery_stats',
   ].map((table) => `with gone as (delete from only ${table}_default t`),
-  'maintenance: what is still needed of a week that is dropped': ['events', 'deliveries', 'attempts'].map(
-    (table) => `insert into ${table}_default (`,
+  'maintenance: what is still needed of a week that is dropped': ['events', 'deliveries', 'attempts'].flatMap(
+    (table) => [`insert into ${table}_default (`, `insert into ${table}_2`],
   ),
   'metrics of a database': [
     'select (select count(*)::int from',

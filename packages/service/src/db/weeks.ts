@@ -121,33 +121,41 @@ export async function makeWeeks(
 }
 
 /**
- * Drops the week with its rows, except those for which `keep` holds, SQL about a row `t`: they move to the default partition. Returns
- * whether it is gone.
- * @throws when so many rows are to be kept that writers would wait for long.
+ * Drops the week with its rows, except those for which `keep` holds, SQL about a row `t`: they move to the default partition. If there are
+ * so many that writers would wait for long, they stay in the week. Does nothing while the table is locked.
  */
 export async function dropWeek(
   pool: Pool,
-  { table, begins }: Week,
-  keep: string | null = null,
-): Promise<boolean> {
-  const name = partitionName(table, begins)
-  const outcome = await alone(pool, async (tx) => {
+  table: WeekTable,
+  begins: number,
+  keep: string | null,
+): Promise<void> {
+  const name = partitionName(table.name, begins)
+  await alone(pool, async (tx) => {
     const { rows } = await tx.query<{ there: boolean }>('select to_regclass($1) is not null as there', [name])
     if (rows[0]?.there !== true) return 'done'
     const kept = keep === null ? 0 : await countUpTo(tx, takenOverAtMost + 1, `from ${name} t where ${keep}`)
-    if (kept > takenOverAtMost)
-      throw new Error(`more than ${takenOverAtMost} rows of ${name} are still needed`)
-    await tx.query(`alter table ${table} detach partition ${name}`)
-    if (kept > 0) {
-      const columns = await storedColumns(tx, table)
-      await tx.query(
-        `insert into ${table}_default (${columns}) select ${columns} from ${name} t where ${keep}`,
-      )
-    }
+    if (kept > takenOverAtMost) return keepOnly(tx, table, begins, keep ?? '')
+    await tx.query(`alter table ${table.name} detach partition ${name}`)
+    if (kept > 0) await copyRows(tx, table, `from ${name} t where ${keep}`, `${table.name}_default`)
     await tx.query(`drop table ${name}`)
     return 'done'
   })
-  return outcome === 'done'
+}
+
+/** Replaces the week by a copy with only these rows, if it has others: nobody waits for the copying but who would change the week. */
+async function keepOnly(tx: Tx, table: WeekTable, begins: number, keep: string): Promise<'done'> {
+  const name = partitionName(table.name, begins)
+  const copy = `${name}_kept`
+  await tx.query(`lock table ${name} in share mode`)
+  if ((await countUpTo(tx, 1, `from ${name} t where not (${keep})`)) === 0) return 'done'
+  await createPartition(tx, table, copy)
+  await copyRows(tx, table, `from ${name} t where ${keep}`, copy)
+  await tx.query(`alter table ${table.name} detach partition ${name}`)
+  await tx.query(`drop table ${name}`)
+  await tx.query(`alter table ${copy} rename to ${name}`)
+  await attachPartition(tx, table, begins)
+  return 'done'
 }
 
 /** Creates one partition unless it exists, in the caller's transaction. `full`: the default partition has too many rows of that week. */
@@ -159,13 +167,24 @@ export async function makeWeek(tx: Tx, table: WeekTable, begins: number): Promis
   const strays = `from only ${table.name}_default t where t.${table.column} >= ${from} and t.${table.column} < ${to}`
   const count = await countUpTo(tx, takenOverAtMost + 1, strays)
   if (count > takenOverAtMost) return 'full'
-  // Created separately and then attached: creating it in place would lock out every user of the table.
+  await createPartition(tx, table, name)
+  if (count > 0) await takeOver(tx, table.name, name, strays)
+  await attachPartition(tx, table, begins)
+  return 'done'
+}
+
+/** To be attached: creating it in place would lock out every user of the table. */
+async function createPartition(tx: Tx, table: WeekTable, name: string): Promise<void> {
   await tx.query(`create table ${name} (like ${table.name} including all)`)
   await leaveUncounted(tx, table.name, name)
   for (const index of table.indexes) await tx.query(`create index on ${name} ${index}`)
-  if (count > 0) await takeOver(tx, table.name, name, strays)
-  await tx.query(`alter table ${table.name} attach partition ${name} for values from (${from}) to (${to})`)
-  return 'done'
+}
+
+async function attachPartition(tx: Tx, { name, begin }: WeekTable, begins: number): Promise<void> {
+  await tx.query(
+    `alter table ${name} attach partition ${partitionName(name, begins)}
+       for values from (${begin(begins)}) to (${begin(begins + weekLength)})`,
+  )
 }
 
 /** Moves rows from the default partition to their own. */
@@ -175,6 +194,11 @@ async function takeOver(tx: Tx, table: string, partition: string, strays: string
   await tx.query(
     `with gone as (delete ${strays} returning ${columns}) insert into ${partition} (${columns}) select ${columns} from gone`,
   )
+}
+
+async function copyRows(tx: Tx, { name }: WeekTable, from: string, to: string): Promise<void> {
+  const columns = await storedColumns(tx, name)
+  await tx.query(`insert into ${to} (${columns}) select ${columns} ${from}`)
 }
 
 async function countUpTo(tx: Tx, most: number, from: string): Promise<number> {

@@ -82,9 +82,13 @@ export function logWeeks(db: Pick<Pool, 'query'>): Promise<readonly Week[]> {
 
 /** Creates a partition that `logWeeks` of another database has returned, in the caller's transaction. */
 export async function makeLogWeek(tx: Tx, week: Week): Promise<void> {
+  await makeWeek(tx, tableOf(week), week.begins)
+}
+
+function tableOf(week: Week): WeekTable {
   const table = tables.find(({ name }) => name === week.table)
   if (table === undefined) throw new Error(`no table ${week.table} has weeks`)
-  await makeWeek(tx, table, week.begins)
+  return table
 }
 
 /**
@@ -96,7 +100,7 @@ export async function dropLogWeeks(pool: Pool, now: number, retention: number): 
   await eachAlone(await endedLogWeeks(pool, now, retention), async (week) => {
     if (week.table === 'events') await noteLastEvents(pool, week)
     // Nothing older than the log is written, so what is found here stays true until the week is gone.
-    await dropWeek(pool, week, needed[week.table as LogTable])
+    await dropWeek(pool, tableOf(week), week.begins, needed[week.table as LogTable])
   })
 }
 
