@@ -49,6 +49,7 @@ export function testEngine(
     readonly random?: () => number
     readonly concurrency?: Partial<ConcurrencyTuning>
     readonly observer?: DeliveryObserver
+    readonly onHealth?: () => void
     /** The owner of its leases; default: a new one. */
     readonly workerId?: string
     /** Default: the one key of the tests' services. */
@@ -87,6 +88,7 @@ export function testEngine(
       random: options.random ?? (() => 0),
       log: service.app.server.log,
       observer: options.observer ?? nobodyObserves,
+      onHealth: options.onHealth ?? (() => {}),
     },
     {
       ...(options.workerId === undefined ? {} : { workerId: options.workerId }),

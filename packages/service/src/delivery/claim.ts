@@ -144,7 +144,8 @@ interface StoredEvent {
 
 function endpointIn(row: TextRow): EndpointColumns {
   const [url, disabledReason = null, scopes, secrets, ...others] = row
-  const [standard, asymmetric, suspended, options = null, subscriptionId = null] = others
+  const [standard, asymmetric, suspended, options = null, reportedState = null, subscriptionId = null] =
+    others
   return {
     endpoint: {
       url: String(url),
@@ -154,6 +155,7 @@ function endpointIn(row: TextRow): EndpointColumns {
       standardSignatures: standard != null,
       asymmetricSignature: asymmetric != null,
       suspended: suspended != null,
+      reportedState,
       ...optionsIn(options),
     },
     subscriptionId,
@@ -259,7 +261,7 @@ const endpointStatement: PreparedStatement = {
           where o.organization_id = $1 and (o.suspended_at is not null or o.away is not null)) as suspended,
         case when w.options is not null
           then coalesce(encode(w.sealed_headers, 'hex'), '') || ' ' || w.options end as options,
-        w.subscription_id
+        w.reported_state, w.subscription_id
       ${fromEndpoint('$1', '$2')}`,
 }
 

@@ -17,7 +17,7 @@ import type {
 } from './model.ts'
 import type { Sign } from './signer.ts'
 import { deliveryTuning } from './tuning.ts'
-import { foldHealth, noChange, type ToSend, toSendOf } from './verdict.ts'
+import { foldHealth, isToReport, noChange, type ToSend, toSendOf } from './verdict.ts'
 
 const { claimSize, claimSizeOfBacklog, claimSizeWhenFull, freshFor } = deliveryTuning.drain
 const { sentAlone } = deliveryTuning.leases
@@ -27,6 +27,8 @@ export interface DrainServices extends AttemptServices {
   readonly signerOf: (claim: Claim) => Sign
   readonly log: Pick<FastifyBaseLogger, 'warn' | 'error'>
   readonly observer: DeliveryObserver
+  /** The endpoint may be in a state that no event has reported. */
+  readonly onHealth: () => void
 }
 
 export interface WorkerServices {
@@ -187,6 +189,7 @@ export class Drain {
     this.#latestClaim = { claim, sign: this.#services.signerOf(claim) }
     this.#limiter.respect(this.#worker.limitsOf(claim))
     if (this.#disabled !== null) {
+      if (claim.endpoint.reportedState !== 'disabled') this.#services.onHealth()
       // Attempts under way may still succeed: they are completed first, and the next drain fails the rest.
       if (this.#deliveries.size > 0) {
         this.#hasMore = false
@@ -354,6 +357,7 @@ export class Drain {
     if (!completed.held) return false
     this.#deliveries.forget(results)
     this.#hasMore = completed.more || this.#wasWoken
+    if (isToReport(this.#latestClaim?.claim.endpoint.reportedState ?? null, health)) this.#services.onHealth()
     const { failingSince } = completed
     const disabled = await this.#worker.disablePolicy.apply(this.#endpoint, results, failingSince, now)
     // Nothing more is sent; attempts under way may still succeed, and the next drain fails the rest.

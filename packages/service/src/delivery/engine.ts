@@ -63,7 +63,10 @@ export function createEngine(
     ...services,
     queues: otherQueues,
     exclusiveTasks,
-    onDisabled: wakeUnlessDriven,
+    onDisabled() {
+      wakeUnlessDriven()
+      services.onHealth()
+    },
   })
   /** By attempts a second: the endpoints that ask for as many share one, each under its own name. */
   const rates = new Map<number, RateLimiter>()

@@ -90,6 +90,8 @@ export interface Endpoint {
   readonly asymmetricSignature?: boolean
   /** The organization is suspended, or not served here: nothing is sent, and pending deliveries stay. */
   readonly suspended: boolean
+  /** The state that an `endpoint.*` event reported last; null or missing when it was healthy, or none was. */
+  readonly reportedState?: string | null
   /** What it asks for beyond the defaults; null or missing when it asks for nothing. */
   readonly options?: EndpointOptions | null
   readonly sealedHeaders?: Buffer | null

@@ -159,6 +159,12 @@ export function foldHealth(change: HealthChange, verdict: Verdict, now: number):
   }
 }
 
+/** Whether results may have put an endpoint in another state than the reported one. */
+export function isToReport(reported: string | null, { succeededAt, failures }: HealthChange): boolean {
+  if (failures > 0) return reported === null || reported === 'disabled'
+  return succeededAt !== null && reported !== null
+}
+
 /** Whether an endpoint is disabled for failing (specification 9.5): from the first failure since its last success. Milliseconds. */
 export function hasFailedTooLong(failingSince: number | null, now: number, disableAfter: number): boolean {
   return failingSince !== null && now - failingSince >= disableAfter

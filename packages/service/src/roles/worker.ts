@@ -318,6 +318,7 @@ export function createWorker(options: {
     log,
     observer,
     trace: telemetry === null ? null : traceAttempts(telemetry),
+    onHealth: () => reports.wake(),
   }
   const exclusiveTasks = createKeyedQueue()
   const engine = createEngine(drains, {

@@ -12,7 +12,12 @@ export async function receiving(concurrency: Partial<ConcurrencyTuning> = {}) {
   const bench = createBench()
   const receiver = await bench.receiver()
   const sender = bench.sender()
-  const { engine } = testEngine(service, clock, { send: (request) => sender.send(request), concurrency })
+  let turns = 0
+  const { engine } = testEngine(service, clock, {
+    send: (request) => sender.send(request),
+    concurrency,
+    onHealth: () => turns++,
+  })
   const { api } = service
   const url = `https://127.0.0.1:${receiver.port}/hook`
   return {
@@ -22,6 +27,8 @@ export async function receiving(concurrency: Partial<ConcurrencyTuning> = {}) {
     receiver,
     engine,
     url,
+    /** How often the engine reported that an endpoint's state may be another. */
+    turns: () => turns,
     /** An endpoint at the receiver, as its creation answered. */
     endpoint: (body: Readonly<Record<string, unknown>> = {}) => makeWebhook(api, { url, ...body }),
     change: (id: string, body: object) => api.patch(`/v1/webhooks/${id}`, body),

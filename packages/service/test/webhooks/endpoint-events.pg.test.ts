@@ -95,6 +95,32 @@ describe('an endpoint that fails', () => {
     expect(await it.log(it.watch.id, '&eventType=endpoint.failing')).toHaveLength(1)
   })
 
+  test('asks for a report when its state turns, and not with each delivery', async () => {
+    await using it = await watching()
+    const turnsOf = async (work: () => Promise<unknown>) => {
+      const before = it.turns()
+      await work()
+      return it.turns() - before
+    }
+    const deliver = async () => {
+      await makeCustomer(it.api)
+      await it.engine.runDue()
+    }
+    expect(await turnsOf(deliver)).toBe(0)
+    it.answers(500)
+    expect(await turnsOf(deliver)).toBe(1)
+    await it.work()
+    expect(await turnsOf(deliver)).toBe(0)
+    it.answers(200)
+    expect(await turnsOf(deliver)).toBe(1)
+    await it.work()
+    expect(await turnsOf(deliver)).toBe(0)
+    await it.change(it.hook.id, { status: 'disabled' })
+    expect(await turnsOf(() => it.engine.runDue())).toBe(1)
+    await it.work()
+    expect(it.types).toEqual(['failing', 'recovered', 'disabled'])
+  })
+
   test('is reported again at half of the time, when it is disabled, and when it is well again', async () => {
     await using it = await watching()
     it.answers(500)
