@@ -1,5 +1,6 @@
 /** Large bodies of a real service: read in a thread, and answered as all others are. */
 import { connect } from 'node:net'
+import { setPriority } from 'node:os'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventually } from '../../../testbed/eventually.ts'
 import { lockRow, waitingBackends } from '../../../testbed/locks.ts'
@@ -96,6 +97,15 @@ describe('a service', () => {
       return threadIsThere.test(told) && told
     })
     expect([commitsOf('api', text), commitsOf('bulk', text)]).toEqual(['2', '2'])
+  })
+
+  test('it answers where the service runs with the lowest priority, as under nice', async () => {
+    await using it = await started()
+    setPriority(it.service.pid, 19)
+    const items = Array.from({ length: 600 }, (_, n) => ({ name: `Customer ${n} ${'x'.repeat(60)}` }))
+    expect((await it.as(it.beside.api).post('/v1/customers/batch', JSON.stringify({ items }))).status).toBe(
+      200,
+    )
   })
 
   test('its answers keep what bodies and keys promise', async () => {
