@@ -10,6 +10,7 @@ import { type Loss, lossesOf, numberFault, readJson } from '@deskwire/sdk/json'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { largeBeyond } from '../admission/large-work.ts'
 import {
+  clipped,
   type FieldError,
   listedErrors,
   type Problem,
@@ -330,8 +331,7 @@ const shownName = 100
 function repeated(losses: readonly Loss[]): string {
   const name = losses.find(({ fault }) => fault === null)?.path.at(-1)
   if (name === undefined) throw new Error('a body has fewer members than it writes, and none of them twice')
-  const shown = name.length > shownName ? `${name.slice(0, shownName)}…` : name
-  return `The body has the name ${JSON.stringify(shown)} twice in one object. Send each name once.`
+  return `The body has the name ${JSON.stringify(clipped(name, shownName))} twice in one object. Send each name once.`
 }
 
 function findUnstorable(value: unknown, pointer: string, errors: FieldError[]): void {

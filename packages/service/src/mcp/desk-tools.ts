@@ -1,5 +1,5 @@
 /** Tools for customers, conversations and tickets. */
-import { type Problem, problem } from '../kernel/errors.ts'
+import { clipped, type Problem, problem } from '../kernel/errors.ts'
 import { fail, ok, type Result } from '../kernel/outcome.ts'
 import type { Json } from '../openapi/api-module.ts'
 import type { Api } from './api-calls.ts'
@@ -251,5 +251,5 @@ async function messagesOf(
 function cutTo(message: Message, characters: number): Json {
   const { body } = message
   if (body === null || body.length <= characters) return { ...message }
-  return { ...message, body: body.slice(0, characters), bodyIsCut: true }
+  return { ...message, body: clipped(body, characters, ''), bodyIsCut: true }
 }

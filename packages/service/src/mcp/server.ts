@@ -12,7 +12,7 @@ import type { Caller } from '../auth/authenticator.ts'
 import { grants } from '../auth/scopes.ts'
 import { createSender, type SenderOptions } from '../delivery/send/send.ts'
 import { callerOf } from '../http/authenticate.ts'
-import type { Problem } from '../kernel/errors.ts'
+import { clipped, type Problem } from '../kernel/errors.ts'
 import type { Result } from '../kernel/outcome.ts'
 import { version } from '../kernel/version.ts'
 import type { Json } from '../openapi/api-module.ts'
@@ -139,17 +139,13 @@ function briefly(schema: StandardSchemaWithJSON<Arguments, Arguments>): typeof s
         const { issues, ...result } = await validate(value)
         return issues === undefined
           ? result
-          : { issues: issues.map(({ message }) => ({ message: cut(message) })) }
+          : { issues: issues.map(({ message }) => ({ message: clipped(message, longestRefusal) })) }
       },
     },
   } as typeof schema
 }
 
 const longestRefusal = 2_000
-
-function cut(message: string): string {
-  return message.length > longestRefusal ? `${message.slice(0, longestRefusal)}…` : message
-}
 
 function resultOf(result: Result<Json, Problem>): CallToolResult {
   if (!result.ok) return { isError: true, content: [{ type: 'text', text: explained(result.error) }] }

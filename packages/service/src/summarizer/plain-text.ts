@@ -1,6 +1,7 @@
 /** Converts bodies to plain text: without markup and without quoted text of emails. */
 import { compile } from 'html-to-text'
 import MarkdownIt from 'markdown-it'
+import { clipped } from '../kernel/errors.ts'
 
 type ContentType = 'text' | 'html' | 'markdown'
 
@@ -75,5 +76,5 @@ export function cutText(text: string, limit: number): string {
   }
   if (whole * 2 >= limit) return text.slice(0, whole).trimEnd()
   const word = /^[\s\S]*\S(?=\s)/.exec(text.slice(0, limit + 1))?.[0] ?? ''
-  return word.length * 2 >= limit ? word : text.slice(0, limit).replace(/[\ud800-\udbff]$/, '')
+  return word.length * 2 >= limit ? word : clipped(text, limit, '')
 }

@@ -1,4 +1,5 @@
 /** Failures between the service and a receiver, as sentences of the delivery log (specification 11.2). */
+import { clipped } from '../../kernel/errors.ts'
 import { deliveryTuning } from '../tuning.ts'
 import type { SendOutcome } from '../verdict.ts'
 
@@ -7,7 +8,7 @@ const { messageLength } = deliveryTuning.sender
 export type Failure = Omit<Extract<SendOutcome, { kind: 'failed' }>, 'durationMs'>
 
 export function failure(code: Failure['code'], message: string): Failure {
-  return { kind: 'failed', code, message: message.slice(0, messageLength) }
+  return { kind: 'failed', code, message: clipped(message, messageLength, '') }
 }
 
 /** `192.0.2.7:443`, or the host and port before an address is chosen. */
