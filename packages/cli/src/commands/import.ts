@@ -26,8 +26,8 @@ Columns are named like the fields of the API. tags are separated by ; or |; cust
 text unless the name ends in :number or :boolean. An empty cell leaves its field out. A line with a cell that is no such number or
 boolean, or that would be rounded, is rejected.
 
-With a column externalId, rows are found by it: those that are there are changed, the others created. Without, all are
-created, and the same file sent again within a day with the same key creates nothing twice.
+With a column externalId, rows are found by it: those that are there are changed, the others created. A line of JSON is found by it if
+it has one. Rows without are created, and the same file sent again within a day with the same key creates nothing twice.
 
 With --history, rows also have createdAt, and customerExternalId or conversationExternalId instead of an id; rows whose externalId is
 there stay as they are.
@@ -59,19 +59,28 @@ Example:
     if (switches['dry-run']) {
       const found = await survey(kind, source)
       const counts = await rehearse(source, found)
-      if (switches.json) printJson({ ...known, dryRun: true, rows: counts.rows, rejected: counts.rejected })
-      else printOut(`${rowsText(counts.rows)} checked, ${count(counts.rejected)} would be rejected\n`)
+      const { rows, rejected } = counts
+      if (switches.json) printJson({ ...known, dryRun: true, rows, matched: found.matched, rejected })
+      else printOut(`${rowsText(rows)} checked, ${count(rejected)} would be rejected\n${foundBy(found)}`)
       if (counts.rejected > 0) process.exitCode = exitCodes.found
       return
     }
     const target = requireTarget('import', texts)
-    const done = await importFile(kind, source, target, await survey(kind, source))
+    const found = await survey(kind, source)
+    const done = await importFile(kind, source, target, found)
     const seconds = Number(((performance.now() - begun) / 1_000).toFixed(3))
     const { operation, resumedAt, rejects } = done
-    if (switches.json) printJson({ ...known, operation, ...done.counts, rejects, resumedAt, seconds })
-    else printOut(summary(done.counts, rejects, seconds))
+    if (switches.json)
+      printJson({ ...known, operation, matched: found.matched, ...done.counts, rejects, resumedAt, seconds })
+    else printOut(summary(done.counts, rejects, seconds) + foundBy(found))
     if (done.counts.rejected > 0) process.exitCode = exitCodes.found
   },
+}
+
+/** How rows are found, where not all are found alike. */
+function foundBy({ matched, others }: Survey): string {
+  if (matched === 0 || others === 0) return ''
+  return `${rowsText(matched)} found by externalId; ${rowsText(others)} without one, to be created\n`
 }
 
 async function rehearse(source: Source, found: Survey): Promise<Counts> {

@@ -14,7 +14,7 @@ export async function checkRows(
 ): Promise<Counts> {
   const { layout } = found
   const faultOf = (entry: Entry) =>
-    'fault' in entry ? entry.fault : faultsText(brokenRules(layout, entry.item))
+    'fault' in entry ? entry.fault : faultsText(brokenRules(layout, entry.item, entry.isMatched))
   let counts: Counts = { rows: 0, created: 0, updated: 0, unchanged: 0, rejected: 0 }
   for await (const { entries } of toBatches(rowsOf(source, found), layout)) {
     const rejects = entries.flatMap((entry): Reject[] => {

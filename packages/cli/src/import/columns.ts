@@ -30,7 +30,8 @@ export interface Layout {
   readonly header: readonly string[]
   /** What each column means; null for one that is left out. */
   readonly columns: readonly (Column | null)[]
-  readonly hasExternalId: boolean
+  /** The column of externalIds, which every row has to have; null for none, and for lines, each of which may have one. */
+  readonly idColumn: number | null
   /** Rows come with their past (`--history`). */
   readonly isHistory: boolean
   /** Of lines of JSON instead of columns. */
@@ -39,15 +40,14 @@ export interface Layout {
   readonly ignored: readonly string[]
 }
 
-/** How lines of JSON are read, of which this is the first. */
-export function lineLayout(
-  kind: Kind,
-  first: string,
-  isHistory: boolean,
-  ignored: readonly string[],
-): Layout {
-  const hasExternalId = kind.fields.externalId !== undefined && first.includes('"externalId"')
-  return { kind, header: [''], columns: [], hasExternalId, isHistory, isLines: true, ignored }
+/** Whether the service looks for an object with a row's externalId: not for one that never changes, unless rows have a past. */
+export function isLookedFor({ fields, immutable }: Kind, isHistory: boolean): boolean {
+  return fields.externalId !== undefined && (isHistory || !immutable)
+}
+
+/** How lines of JSON are read. */
+export function lineLayout(kind: Kind, ignored: readonly string[], isHistory: boolean): Layout {
+  return { kind, header: [''], columns: [], idColumn: null, isHistory, isLines: true, ignored }
 }
 
 /** Written behind the columns of rejected lines, and left out where it is read: corrected lines are imported as they are. */
@@ -65,6 +65,8 @@ export function readHeader(
   const leftOut = (name: string) => name === errorColumn || ignored.includes(name)
   const columns = header.map((name) => (leftOut(name) ? null : known.find(name)))
   const unknown = header.filter((name, n) => columns[n] === null && !leftOut(name))
+  const typed = unknown.map(known.typeFault).find((fault) => fault !== null)
+  if (typed) throw new UsageError(typed)
   if (unknown.length > 0) {
     const [first = ''] = unknown
     const hint =
@@ -82,9 +84,10 @@ export function readHeader(
   const twice = header.find((_, n) => paths[n] !== undefined && paths.indexOf(paths[n]) !== n)
   if (twice !== undefined)
     throw new UsageError(`the column ${twice} is there twice; --ignore leaves a column out`)
-  const hasExternalId = columns.some((column) => column?.path[0] === 'externalId')
-  if (!hasExternalId) requireColumns(kind, columns)
-  return { kind, header, columns, hasExternalId, isHistory, isLines: false, ignored }
+  const id = columns.findIndex((column) => column?.path[0] === 'externalId')
+  const idColumn = id === -1 || !isLookedFor(kind, isHistory) ? null : id
+  if (idColumn === null) requireColumns(kind, columns)
+  return { kind, header, columns, idColumn, isHistory, isLines: false, ignored }
 }
 
 /** The column that gives a reference by its object's externalId. */
@@ -132,11 +135,19 @@ interface Schema {
   readonly additionalProperties?: unknown
 }
 
+interface Columns {
+  readonly accepted: readonly string[]
+  /** Null: there is no such column. */
+  find(name: string): Column | null
+  /** What is wrong with a column of one's own values; null for any other. */
+  typeFault(name: string): string | null
+}
+
+/** `FIELD.NAME`, `FIELD.NAME:number` or `FIELD.NAME:boolean`; as in filters, a \ comes before each : and \ of the name. */
+const ownValue = /^([^.]+)\.((?:[^\\:]|\\[\\:])+?)(?::(number|boolean))?$/s
+
 /** Every column that a kind can have. */
-function columnsOf(
-  kind: Kind,
-  isHistory: boolean,
-): { accepted: string[]; find(name: string): Column | null } {
+function columnsOf(kind: Kind, isHistory: boolean): Columns {
   const fixed = new Map<string, Column>()
   const open: string[] = []
   const accepted: string[] = []
@@ -166,11 +177,17 @@ function columnsOf(
     }
   }
   const find = (name: string): Column | null => {
-    const [, field = '', member = '', type] = /^([^.]+)\.(.+?)(?::(number|boolean))?$/s.exec(name) ?? []
-    if (open.includes(field)) return { path: [field, member], read: readerOf({ type }) }
+    const [, field = '', member = '', type] = ownValue.exec(name) ?? []
+    if (open.includes(field))
+      return { path: [field, member.replaceAll(/\\(.)/g, '$1')], read: readerOf({ type }) }
     return fixed.get(name) ?? null
   }
-  return { accepted, find }
+  const typeFault = (name: string): string | null => {
+    const [field = '', member = ''] = name.split(/\.(.+)/s)
+    if (!open.includes(field) || !/[\\:]/.test(member)) return null
+    return `the column ${quoted(name)} has no type that is known; accepted: ${field}.NAME (text), ${field}.NAME:number, ${field}.NAME:boolean, with \\ before each : and \\ of NAME`
+  }
+  return { accepted, find, typeFault }
 }
 
 function readerOf({ type, format }: Schema): Column['read'] {

@@ -7,13 +7,21 @@ import {
   parseNew,
   systemClock,
 } from '@deskwire/service/administration'
-import { itemOf, type Layout } from './columns.ts'
+import { isLookedFor, itemOf, type Layout } from './columns.ts'
 import type { CsvRecord } from './csv.ts'
 import { type FieldFault, faultsText, stepsOf } from './fault.ts'
 import { objectOf } from './ndjson.ts'
 
 /** A record with the row that it makes, or why it makes none. */
-export type Entry = CsvRecord & ({ readonly item: Record<string, unknown> } | { readonly fault: string })
+export type Entry = CsvRecord &
+  (
+    | {
+        readonly item: Record<string, unknown>
+        /** Whether the service looks for an object with its externalId, and so may be sent it again. */
+        readonly isMatched: boolean
+      }
+    | { readonly fault: string }
+  )
 
 export function entryOf(record: CsvRecord, layout: Layout): Entry {
   if (layout.isLines) return lineEntry(record, layout)
@@ -21,11 +29,12 @@ export function entryOf(record: CsvRecord, layout: Layout): Entry {
   const wanted = layout.header.length
   if (length !== wanted) return { ...record, fault: `it has ${length} values where the header has ${wanted}` }
   const { item, faults } = itemOf(layout, record.cells)
-  if (layout.hasExternalId && item.externalId === undefined)
-    faults.push({ path: ['externalId'], detail: 'an upsert finds rows by it' })
-  if (faults.length === 0) return { ...record, item }
+  const isMatched = layout.idColumn !== null
+  if (isMatched && item.externalId === undefined)
+    faults.push({ path: ['externalId'], detail: 'rows are found by it: a line without one is not imported' })
+  if (faults.length === 0) return rowEntry(record, layout, item, isMatched)
   // The service will not see this row, and so cannot add what else is wrong with it.
-  const others = brokenRules(layout, item).filter(
+  const others = brokenRules(layout, item, isMatched).filter(
     ({ path }) => !faults.some((fault) => isWithin(fault, path)),
   )
   return { ...record, fault: faultsText([...faults, ...others]) }
@@ -33,10 +42,28 @@ export function entryOf(record: CsvRecord, layout: Layout): Entry {
 
 function lineEntry(record: CsvRecord, layout: Layout): Entry {
   const read = objectOf(layout, record.cells[0] ?? '')
-  if ('fault' in read || !layout.hasExternalId || read.item.externalId !== undefined)
-    return { ...record, ...read }
-  const missing = { path: ['externalId'], detail: 'rows are found by it' }
-  return { ...record, fault: faultsText([missing, ...brokenRules(layout, read.item)]) }
+  if ('fault' in read) return { ...record, ...read }
+  return rowEntry(record, layout, read.item, idOf(layout, read.item) !== null)
+}
+
+/** By an externalId that is none, the service looks for no row: it is refused here, with all else that is wrong. */
+function rowEntry(
+  record: CsvRecord,
+  layout: Layout,
+  item: Record<string, unknown>,
+  isMatched: boolean,
+): Entry {
+  if (!isMatched || layout.kind.fields.externalId?.schema.safeParse(item.externalId).success)
+    return { ...record, item, isMatched }
+  return { ...record, fault: faultsText(brokenRules(layout, item, true)) }
+}
+
+/** The externalId that the service looks for; null where there is none. */
+export function idOf(
+  { kind, isHistory }: Layout,
+  { externalId = null }: Readonly<Record<string, unknown>>,
+): unknown {
+  return isLookedFor(kind, isHistory) ? externalId : null
 }
 
 const nilUuid = '00000000-0000-0000-0000-000000000000'
@@ -49,15 +76,18 @@ function withIds(kind: Kind, item: Record<string, unknown>): Record<string, unkn
 }
 
 /** What this version of the service would refuse of a row by itself. */
-export function brokenRules(layout: Layout, item: Record<string, unknown>): FieldFault[] {
-  const { kind, hasExternalId, isHistory } = layout
+export function brokenRules(
+  { kind, isHistory }: Layout,
+  item: Record<string, unknown>,
+  isMatched: boolean,
+): FieldFault[] {
   const parsed = isHistory
     ? parseImport(kind, withIds(kind, item), systemClock)
     : parseNew(kind, item, systemClock)
   if (parsed.ok) return []
   const { detail, errors = [{ pointer: '', code: 'invalid_value', detail }] } = parsed.error
   // A row that is there already has what it requires.
-  const left = errors.filter(({ code }) => !(hasExternalId && !isHistory && code === 'required'))
+  const left = errors.filter(({ code }) => !(isMatched && !isHistory && code === 'required'))
   return left.map((error) => ({ path: stepsOf(error.pointer), detail: error.detail }))
 }
 

@@ -46,7 +46,8 @@ interface Done {
 export async function importFile(kind: Kind, source: Source, target: Target, found: Survey): Promise<Done> {
   const { path, delimiter, ignored } = source
   const { file, layout, rows: total } = found
-  const operation = layout.isHistory ? 'import' : layout.hasExternalId ? 'upsert' : 'create'
+  const { isHistory } = layout
+  const operation = isHistory ? 'import' : found.matched > 0 ? 'upsert' : 'create'
   const identity = {
     file,
     kind: kind.plural,
@@ -55,8 +56,8 @@ export async function importFile(kind: Kind, source: Source, target: Target, fou
     ignored,
     target: digestOf(target),
   } as const
-  const progress = (await loadProgress(path, identity)) ?? firstProgress(identity, !layout.hasExternalId)
-  if (!layout.hasExternalId && Date.now() - progress.at > keysLast) throw tooLate(path, progress)
+  const progress = (await loadProgress(path, identity)) ?? firstProgress(identity)
+  if (found.others > 0 && Date.now() - progress.at > keysLast) throw tooLate(path, progress)
   await saveProgress(path, progress)
 
   const stop = interruption()
@@ -70,8 +71,11 @@ export async function importFile(kind: Kind, source: Source, target: Target, fou
       path,
       batches: toBatches(rowsOf(source, found), layout),
       progress,
-      send: (items, idempotencyKey) =>
-        bulk[operation === 'create' ? 'batch' : operation](items, { idempotencyKey, signal: stop }),
+      send: ({ number, isMatched, digest }, items) =>
+        bulk[isHistory ? 'import' : isMatched ? 'upsert' : 'batch'](items, {
+          idempotencyKey: `import:${isMatched ? progress.keys : file.sha256.slice(0, 32)}:${number}:${digest.slice(0, 32)}`,
+          signal: stop,
+        }),
       rejects,
       onProgress(now, rejected) {
         soFar = now.rows
@@ -99,15 +103,10 @@ function isTurnedAway(error: unknown): boolean {
   return error instanceof DeskwireError && [401, 403, 404].includes(error.status)
 }
 
-/**
- * The keys of rows without externalId come from the file, so that it is not imported twice by accident; others are new
- * each time, as the same file may be meant to undo what has changed since.
- */
-function firstProgress(of: ImportIdentity, isOnce: boolean): Progress {
-  const keys = isOnce ? of.file.sha256 : randomUUID()
+function firstProgress(of: ImportIdentity): Progress {
   return {
     of,
-    keys: `import:${keys}`,
+    keys: randomUUID(),
     batches: 0,
     counts: { rows: 0, created: 0, updated: 0, unchanged: 0, rejected: 0 },
     rejects: null,

@@ -51,6 +51,10 @@ export async function* readLines(
   if (last.cells[0] !== '') yield last
 }
 
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
 /** The object of a line, without what is left out; or what is wrong with the line. */
 export function objectOf(
   { ignored }: Layout,
@@ -64,8 +68,7 @@ export function objectOf(
   } catch (error) {
     return { fault: `it is not JSON: ${(error as Error).message}` }
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return { fault: 'it must be a JSON object' }
+  if (!isObject(value)) return { fault: 'it must be a JSON object' }
   const kept = Object.entries(value).filter(([name]) => name !== errorColumn && !ignored.includes(name))
   return { item: Object.fromEntries(kept) }
 }

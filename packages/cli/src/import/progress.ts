@@ -30,7 +30,7 @@ export interface Counts {
 
 export interface Progress {
   readonly of: ImportIdentity
-  /** Begins the Idempotency-Key of every batch. */
+  /** Is in the Idempotency-Key of every batch whose rows the service looks for: they may be sent again at any time. */
   readonly keys: string
   /** Batches that are done, from the first on without a gap. */
   readonly batches: number

@@ -6,8 +6,8 @@ import { faultText } from './fault.ts'
 import { type Counts, type Progress, saveProgress } from './progress.ts'
 import type { Reject, Rejects } from './rejects.ts'
 
-/** Sends one batch; safe to repeat under the same key. */
-type SendBatch = (items: readonly object[], idempotencyKey: string) => Promise<BatchAnswer>
+/** Sends the rows of a batch; safe to repeat. */
+type SendBatch = (batch: Batch, items: readonly object[]) => Promise<BatchAnswer>
 
 interface Run {
   readonly path: string
@@ -47,8 +47,7 @@ export async function runImport({
     // The later line of a row wins, so it waits for the earlier one.
     while (underWay.length >= atOnce || underWay.some((other) => shareRow(other.batch, batch))) await takeIn()
     const items = batch.entries.flatMap((entry) => ('item' in entry ? [entry.item] : []))
-    const answer =
-      items.length === 0 ? Promise.resolve(null) : send(items, `${progress.keys}:${batch.number}`)
+    const answer = items.length === 0 ? Promise.resolve(null) : send(batch, items)
     // Awaited later: until then its failure is no surprise.
     answer.catch(() => {})
     underWay.push({ batch, answer })

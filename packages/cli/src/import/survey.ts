@@ -1,12 +1,14 @@
 /** A first look at a file, from end to end, before anything of it is sent. */
 import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
+import { readJson } from '@deskwire/sdk/json'
 import type { Kind } from '@deskwire/service/administration'
 import { CommandFailure } from '../failure.ts'
 import { UsageError } from '../usage-error.ts'
 import { type Layout, lineLayout, readHeader } from './columns.ts'
 import { readRecords } from './csv.ts'
-import { isLinesFile, readLines } from './ndjson.ts'
+import { idOf } from './entry.ts'
+import { isLinesFile, isObject, readLines } from './ndjson.ts'
 
 /** What tells a file from every other. */
 export interface FileIdentity {
@@ -19,6 +21,10 @@ export interface Survey {
   readonly layout: Layout
   /** Records below the header. */
   readonly rows: number
+  /** Those that have an externalId by which the service looks for them. */
+  readonly matched: number
+  /** Those that have none, and are created. */
+  readonly others: number
 }
 
 export interface Source {
@@ -45,18 +51,35 @@ export async function survey(kind: Kind, source: Source): Promise<Survey> {
   const { onPiece, identity } = identify()
   let layout: Layout | null = null
   let rows = 0
+  let matched = 0
+  let others = 0
   for await (const { cells } of recordsOf(source, onPiece)) {
     const isHeader: boolean = layout === null && !isLinesFile(path)
-    layout ??= isHeader
-      ? readHeader(kind, cells, ignored, history)
-      : lineLayout(kind, cells[0] ?? '', history, ignored)
-    if (!isHeader) rows++
+    layout ??= isHeader ? readHeader(kind, cells, ignored, history) : lineLayout(kind, ignored, history)
+    if (isHeader) continue
+    rows++
+    const id = externalIdIn(layout, cells)
+    if (id === null) others++
+    else if (id !== undefined) matched++
   }
   if (layout === null) {
     const wanted = isLinesFile(path) ? '' : ': its first line has to name the columns'
     throw new CommandFailure(`${path} is empty${wanted}`)
   }
-  return { file: identity(), layout, rows }
+  return { file: identity(), layout, rows, matched, others }
+}
+
+/** The externalId by which the service looks for a record's row; null: it has none; undefined: it is rejected. */
+function externalIdIn(layout: Layout, cells: readonly string[]): string | null | undefined {
+  if (!layout.isLines) return layout.idColumn === null ? null : cells[layout.idColumn] || undefined
+  if (layout.ignored.includes('externalId')) return null
+  try {
+    const value: unknown = readJson(cells[0] ?? '')
+    const id = isObject(value) ? idOf(layout, value) : undefined
+    return id === null || typeof id === 'string' ? id : undefined
+  } catch {
+    return undefined
+  }
 }
 
 function recordsOf({ path, delimiter }: Source, onPiece: (piece: Uint8Array) => void) {

@@ -21,7 +21,7 @@ describe('a row', () => {
 
   test('takes values of one’s own: text, unless the column says number or boolean', () => {
     const columns =
-      'name,customAttributes.plan,customAttributes.a.b:c,customAttributes.seats:number,customAttributes.vip:boolean'
+      'name,customAttributes.plan,customAttributes.a.b\\:c,customAttributes.seats:number,customAttributes.vip:boolean'
     const attributes = (cells: string[]) => row('customers', columns, ['Ada', ...cells]).customAttributes
     expect(attributes(['007', 'x', '12.5', 'TRUE'])).toEqual({
       plan: '007',
@@ -32,6 +32,17 @@ describe('a row', () => {
     expect(attributes(['', '', '-3', ''])).toEqual({ seats: -3 })
     const proto = row('customers', 'name,customAttributes.__proto__', ['Ada', 'x']).customAttributes as object
     expect(Object.keys(proto)).toEqual(['__proto__'])
+  })
+
+  test('has attributes whose names hold colons and backslashes, written as filters write them', () => {
+    const names = ['size\\:number', 'width\\:number:number', 'a\\\\b:boolean', 'c\\:\\:d']
+    const columns = ['name', ...names.map((name) => `customAttributes.${name}`)].join(',')
+    expect(row('customers', columns, ['Ada', '007', '7', 'true', 'x']).customAttributes).toEqual({
+      'size:number': '007',
+      'width:number': 7,
+      'a\\b': true,
+      'c::d': 'x',
+    })
   })
 
   test('holds the value of each cell unchanged, or names the cell, its value and what is accepted', () => {
@@ -84,7 +95,7 @@ describe('a row', () => {
       'got "x"',
       'customAttributes.b:',
       'got "y"',
-      'externalId: an upsert finds rows by it',
+      'externalId: rows are found by it: a line without one is not imported',
       'email:',
     ])
     expect(fault('teammates', 'name,email,active', ['', 'nope', 'perhaps'])).toEqual([
@@ -129,6 +140,15 @@ describe('a header is refused', () => {
     // Set by the service.
     expect(() => row('conversations', 'externalId,summary', [])).toThrow('no column "summary"')
   })
+
+  test.each(['seats:int', 'seats:Number', 'a:b:number', 'a\\b', 'a:'])(
+    'with an attribute of no known type, or a colon in its name: %s',
+    (name) => {
+      expect(() => row('customers', `name,customAttributes.${name}`, [])).toThrow(
+        /^the column "customAttributes\..*" has no type that is known; accepted: customAttributes\.NAME \(text\), customAttributes\.NAME:number, customAttributes\.NAME:boolean, with \\ before each : and \\ of NAME$/,
+      )
+    },
+  )
 
   test('with a hint where the delimiter is another one', () => {
     expect(() => row('customers', 'name;email', [])).toThrow('is the delimiter another one (--delimiter)?')

@@ -112,12 +112,11 @@ test('a line is rejected with all its faults, by a rehearsal too; corrected, the
     createdAt: '2999-01-01T00:00:00Z',
     colour: 'red',
   }
-  const path = fileOf(
-    `${lines([wrong])}{nonsense\n[]\n{"subject":"x","customerExternalId":"u-1"}\n`,
-    'tickets.ndjson',
-  )
+  const path = fileOf(`${lines([wrong])}{nonsense\n[]\n{"subject":"x"}\n`, 'tickets.ndjson')
   const rehearsed = await runHere(['import', path, '--kind', 'tickets', '--history', '--dry-run'])
-  expect(rehearsed.stdout).toBe('4 rows checked, 4 would be rejected\n')
+  expect(rehearsed.stdout).toMatch(
+    /^4 rows checked, 4 would be rejected\n1 row found by externalId; 1 row without/,
+  )
   const ran = await take(path, 'tickets')
   expect(ran).toMatchObject({ code: 3, created: 0, rejected: 4 })
   expect(ran.stderr.split('\n')).toEqual([
@@ -126,7 +125,7 @@ test('a line is rejected with all its faults, by a rehearsal too; corrected, the
     ),
     expect.stringMatching(/^line 2: it is not JSON/),
     'line 3: it must be a JSON object',
-    'line 4: externalId: rows are found by it',
+    expect.stringMatching(/^line 4: customerId: is required/),
     '',
   ])
   const rejects = path.replace('.ndjson', '.rejects.ndjson')

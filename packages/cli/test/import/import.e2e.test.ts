@@ -99,6 +99,7 @@ test('every line becomes a row or is rejected with all its faults; corrected, th
     file: rejects,
     kind: 'customers',
     operation: 'upsert',
+    matched: 2,
     rows: 2,
     created: 2,
     updated: 0,

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { BatchAnswer, ItemOutcome } from '@deskwire/sdk'
 import { describe, expect, test } from 'vitest'
 import { type Batch, toBatches } from '../../src/import/batches.ts'
-import { readHeader } from '../../src/import/columns.ts'
+import { lineLayout, readHeader } from '../../src/import/columns.ts'
 import {
   type ImportIdentity,
   loadProgress,
@@ -48,6 +48,35 @@ describe('batches', () => {
     expect(await batchesOf([])).toEqual([])
   })
 
+  test('hold rows that are looked for, or others; the same rows have the same digest', async () => {
+    const lines = lineLayout(kindNamed('customers'), [], false)
+    const ids = ['a', undefined, 'b', null, 'c', undefined]
+    const records = ids.map((externalId, n) => [JSON.stringify({ name: `n${n}`, externalId })])
+    const grouped = async (...rows: string[][]) => {
+      const batches: Batch[] = []
+      for await (const batch of toBatches(recordsOf(...rows), lines, { rows: 2, bytes: 10_000 }))
+        batches.push(batch)
+      return batches
+    }
+    const batches = await grouped(...records, ['nonsense'])
+    const shown = batches.map(({ number, isMatched, entries }) => [
+      number,
+      isMatched,
+      ...entries.map(({ line }) => line),
+    ])
+    expect(shown).toEqual([
+      [0, true, 2, 4],
+      [1, false, 3, 5],
+      [2, false, 7, 8],
+      [3, true, 6],
+    ])
+    const [first, second] = await grouped(...records.slice(0, 3), ...records.slice(2, 3))
+    expect([first?.digest === batches[0]?.digest, second?.digest === batches[1]?.digest]).toEqual([
+      true,
+      false,
+    ])
+  })
+
   test('hold a row once: its next line begins another', async () => {
     const rows = [
       ['a', 'x'],
@@ -72,7 +101,7 @@ const identity: ImportIdentity = {
 
 const beginning: Progress = {
   of: identity,
-  keys: 'import:abc',
+  keys: 'abc',
   batches: 0,
   counts: { rows: 0, created: 0, updated: 0, unchanged: 0, rejected: 0 },
   rejects: null,
@@ -81,8 +110,12 @@ const beginning: Progress = {
 
 /** Answers when it is told to: all created, but for rows named `bad`. */
 function startRun(path: string, rows: string[][], progress = beginning) {
-  const sent: { key: string; items: readonly object[]; answer: () => void; fail: (error: Error) => void }[] =
-    []
+  const sent: {
+    number: number
+    items: readonly object[]
+    answer: () => void
+    fail: (error: Error) => void
+  }[] = []
   const told: number[] = []
   const finished = (async () => {
     const { rejects: kept } = progress
@@ -93,9 +126,9 @@ function startRun(path: string, rows: string[][], progress = beginning) {
       rejects,
       batches: toBatches(recordsOf(...rows), layout, { rows: 2, bytes: 10_000 }),
       onProgress: (counts) => told.push(counts.rows),
-      send: (items, key) =>
+      send: ({ number }, items) =>
         new Promise((settle, fail) => {
-          sent.push({ key, items, answer: () => settle(answerTo(items)), fail })
+          sent.push({ number, items, answer: () => settle(answerTo(items)), fail })
         }),
     })
   })()
@@ -144,7 +177,7 @@ describe('a run', () => {
     for (const { answer } of sent) answer()
     expect((await finished).counts).toEqual({ rows: 10, created: 8, updated: 0, unchanged: 0, rejected: 2 })
     expect(told).toEqual([2, 4, 6, 8, 10])
-    expect(sent.map(({ key }) => key)).toEqual([0, 1, 2, 3, 4].map((n) => `import:abc:${n}`))
+    expect(sent.map(({ number }) => number)).toEqual([0, 1, 2, 3, 4])
     const rejected = 'externalId,name,error\nc,bad,It is there.\nf,bad,It is there.\n'
     expect(readFileSync(rejectsPath(path), 'utf8')).toBe(rejected)
   })
@@ -176,7 +209,7 @@ describe('a run', () => {
       unchanged: 0,
       rejected: 2,
     })
-    expect(second.sent.map(({ key }) => key)).toEqual([2, 3, 4].map((n) => `import:abc:${n}`))
+    expect(second.sent.map(({ number }) => number)).toEqual([2, 3, 4])
     const rejected = 'externalId,name,error\nc,bad,It is there.\nf,bad,It is there.\n'
     expect(readFileSync(rejectsPath(path), 'utf8')).toBe(rejected)
   })

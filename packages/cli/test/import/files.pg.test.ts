@@ -1,0 +1,98 @@
+/** `deskwire import` of files as they are in the world: nothing is rounded, doubled or dropped without a word. */
+import { expect, test } from 'vitest'
+import { sharedService } from '../../../testbed/shared-service.ts'
+import { runHere } from '../run-here.ts'
+import { fileOf } from './files.ts'
+
+const shared = sharedService()
+
+async function desk() {
+  const api = await shared().newOrganization()
+  const at = ['--url', `${shared().url}/v1`, '--key', api.token]
+  const customers = async () => (await api.get('/v1/customers?limit=100')).json.data
+  return { api, customers, take: (...words: string[]) => runHere(['import', ...words, ...at]) }
+}
+
+const lines = (...rows: readonly (string | object)[]) =>
+  fileOf(rows.map((row) => `${typeof row === 'string' ? row : JSON.stringify(row)}\n`).join(''), 'a.ndjson')
+
+test('values that JSON would lose are rejected by a rehearsal and a run alike, and what is there stays', async () => {
+  const { api, customers, take } = await desk()
+  const seats = { externalId: 'a', name: 'Ada', customAttributes: { seats: 7 } }
+  await api.post('/v1/customers', seats)
+  const path = lines(
+    ...['1e400', '1e-400', '-1e400', '9007199254740993'].map(
+      (number) => `{"externalId":"a","customAttributes":{"seats":${number}}}`,
+    ),
+    '{"externalId":"a","customAttributes":{"seats":7,"seats":null}}',
+    '{"externalId":"a","name":"Eve","n\\u0061me":"Ada"}',
+  )
+  const [rehearsed, ran] = [await take(path, '--dry-run'), await take(path)]
+  expect([rehearsed.code, ran.code, ran.stderr]).toEqual([3, 3, rehearsed.stderr])
+  const told = ['1e400 would become Infinity', '1e-400 would become 0', '-1e400 would become -Infinity']
+  expect(ran.stderr.trimEnd().split('\n')).toEqual([
+    ...[...told, '9007199254740993 would become 9007199254740992'].map((end, n) =>
+      expect.stringMatching(RegExp(`^line ${n + 1}: customAttributes\\.seats: must be a number .*: ${end}$`)),
+    ),
+    'line 5: customAttributes.seats: has its name twice in one object',
+    'line 6: name: has its name twice in one object',
+  ])
+  expect(await customers()).toMatchObject([seats])
+})
+
+test('each line of JSON is found by its externalId if it has one, whatever its text looks like', async () => {
+  const { customers, take } = await desk()
+  const path = lines(
+    { name: 'externalId', customAttributes: { externalId: 'x', '"externalId"': true } },
+    { name: 'No id', externalId: null },
+    '{"name":"Ada","externa\\u006cId":"a"}',
+    { name: 'Grace', externalId: 'g' },
+  )
+  const foundBy = '2 rows found by externalId; 2 rows without one, to be created\n'
+  expect(await take(path, '--dry-run')).toMatchObject({
+    code: 0,
+    stdout: `4 rows checked, 0 would be rejected\n${foundBy}`,
+  })
+  expect((await take(path)).stdout).toMatch(RegExp(`^4 rows in .* s: 4 created\n${foundBy}$`))
+  const again = lines({ externalId: 'a', name: 'Ada Lovelace' }, { externalId: 'g', name: 'Grace' })
+  expect(JSON.parse((await take(again, '--json')).stdout)).toMatchObject({
+    operation: 'upsert',
+    matched: 2,
+    updated: 1,
+    unchanged: 1,
+  })
+  expect((await customers()).map(({ name }: { name: string }) => name).sort()).toEqual([
+    'Ada Lovelace',
+    'Grace',
+    'No id',
+    'externalId',
+  ])
+})
+
+test('an externalId that is none is rejected by a rehearsal and a run in the same words', async () => {
+  const { take } = await desk()
+  const path = lines(...[5, '', ['a'], 'x'.repeat(256)].map((externalId) => ({ name: 'Ada', externalId })))
+  const [rehearsed, ran] = [await take(path, '--dry-run'), await take(path)]
+  expect([rehearsed.code, ran.code, ran.stderr]).toEqual([3, 3, rehearsed.stderr])
+  expect(ran.stderr.match(/^line \d: externalId: must be a string of 1 to 255 characters/gm)).toHaveLength(4)
+})
+
+test('messages with an externalId are created, and without a past never doubled', async () => {
+  const { api, take } = await desk()
+  const customer = (await api.post('/v1/customers', { name: 'Ada' })).json
+  const conversation = (await api.post('/v1/conversations', { customerId: customer.id, channel: 'chat' }))
+    .json
+  const message = {
+    conversationId: conversation.id,
+    direction: 'inbound',
+    author: { type: 'customer' },
+    body: 'Hi',
+  }
+  const first = await take(lines({ ...message, externalId: 'm' }), '--kind', 'messages')
+  expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining('1 created') })
+  const second = await take(lines({ ...message, externalId: 'm', body: 'Ho' }), '--kind', 'messages')
+  expect(second).toMatchObject({
+    code: 3,
+    stderr: expect.stringMatching(/^line 1: Another message has this externalId/),
+  })
+})
