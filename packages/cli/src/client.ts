@@ -50,7 +50,10 @@ export function requireTarget(command: string, given: TargetFlags): Target {
   )
 }
 
-export function clientOf(target: Target, options: Pick<ClientOptions, 'retries'> = {}): Client {
+export function clientOf(
+  target: Target,
+  options: Pick<ClientOptions, 'onResponse' | 'retries'> = {},
+): Client {
   if (target.baseUrl.startsWith('https:')) trustSystem()
   try {
     return createClient({ ...target, ...options })

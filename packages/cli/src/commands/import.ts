@@ -19,6 +19,7 @@ file of JSON objects, one a line (FILE.ndjson or FILE.jsonl).
   --delimiter CHARACTER  what separates values (,); "tab" is one too
   --ignore COLUMN,…      columns or fields to leave out
   --history              take rows with their past, such as createdAt, without events; needs the scope import
+  --again                create rows without externalId that an earlier import of the file, within a day, has created
   --dry-run              check every line, send nothing, write nothing
   --json                 print the summary as one JSON object
 ${clientHelp}
@@ -27,7 +28,8 @@ text unless the name ends in :number or :boolean. An empty cell leaves its field
 boolean, or that would be rounded, is rejected.
 
 With a column externalId, rows are found by it: those that are there are changed, the others created. A line of JSON is found by it if
-it has one. Rows without are created, and the same file sent again within a day with the same key creates nothing twice.
+it has one. Rows without are created. The same file with the same options and key creates none of them again within a day: they are
+"replayed", also those deleted since, unless you give --again.
 
 With --history, rows also have createdAt, and customerExternalId or conversationExternalId instead of an id; rows whose externalId is
 there stay as they are.
@@ -45,7 +47,7 @@ Example:
   async run(args) {
     const { texts, switches, words } = parseFlags(args, {
       texts: ['kind', 'delimiter', 'ignore', ...clientFlags],
-      switches: ['dry-run', 'history', 'json'],
+      switches: ['again', 'dry-run', 'history', 'json'],
       words: 1,
     })
     const [path] = words
@@ -53,11 +55,14 @@ Example:
     const kind = kindNamed(texts.kind ?? 'customers')
     const ignored = (texts.ignore ?? '').split(',').filter((name) => name !== '')
     const delimiter = readDelimiter(texts.delimiter ?? ',')
-    const source = { path, delimiter, ignored, history: switches.history === true }
+    const { again = false, history = false } = switches
+    const source = { path, delimiter, ignored, history, again }
     const begun = performance.now()
     const known = { file: path, kind: kind.plural }
+    const found = await survey(kind, source)
+    if (again && found.others === 0)
+      throw new UsageError('--again is for rows without externalId, and the file has none')
     if (switches['dry-run']) {
-      const found = await survey(kind, source)
       const counts = await rehearse(source, found)
       const { rows, rejected } = counts
       if (switches.json) printJson({ ...known, dryRun: true, rows, matched: found.matched, rejected })
@@ -66,7 +71,6 @@ Example:
       return
     }
     const target = requireTarget('import', texts)
-    const found = await survey(kind, source)
     const done = await importFile(kind, source, target, found)
     const seconds = Number(((performance.now() - begun) / 1_000).toFixed(3))
     const { operation, resumedAt, rejects } = done
@@ -99,8 +103,8 @@ function readDelimiter(text: string): string {
 }
 
 function summary(counts: Counts, rejects: string | null, seconds: number): string {
-  const { rows, created, updated, unchanged, rejected } = counts
-  const parts = Object.entries({ created, updated, unchanged, rejected }).filter(
+  const { rows, created, updated, unchanged, replayed, rejected } = counts
+  const parts = Object.entries({ created, updated, unchanged, replayed, rejected }).filter(
     ([name, number]) => number > 0 || (name === 'created' && rows === 0),
   )
   const what = parts.map(([name, number]) => `${count(number)} ${name}`).join(', ')
@@ -108,7 +112,11 @@ function summary(counts: Counts, rejects: string | null, seconds: number): strin
     rejects === null
       ? ''
       : `The rejected lines are in ${rejects}: correct them there, and import that file.\n`
-  return `${rowsText(rows)} in ${seconds.toFixed(1)} s: ${what}\n${where}`
+  const earlier =
+    replayed === 0
+      ? ''
+      : `Replayed: an import of this file has created ${rowsText(replayed)} within the last day. Those deleted since are not there: --again creates all anew.\n`
+  return `${rowsText(rows)} in ${seconds.toFixed(1)} s: ${what}\n${earlier}${where}`
 }
 
 function printJson(value: object): void {

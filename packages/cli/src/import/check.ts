@@ -2,7 +2,7 @@
 import { toBatches } from './batches.ts'
 import { brokenRules, type Entry } from './entry.ts'
 import { faultsText } from './fault.ts'
-import type { Counts } from './progress.ts'
+import { type Counts, noCounts } from './progress.ts'
 import type { Reject } from './rejects.ts'
 import { rowsOf, type Source, type Survey } from './survey.ts'
 
@@ -15,7 +15,7 @@ export async function checkRows(
   const { layout } = found
   const faultOf = (entry: Entry) =>
     'fault' in entry ? entry.fault : faultsText(brokenRules(layout, entry.item, entry.isMatched))
-  let counts: Counts = { rows: 0, created: 0, updated: 0, unchanged: 0, rejected: 0 }
+  let counts = noCounts
   for await (const { entries } of toBatches(rowsOf(source, found), layout)) {
     const rejects = entries.flatMap((entry): Reject[] => {
       const error = faultOf(entry)

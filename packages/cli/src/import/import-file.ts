@@ -4,27 +4,25 @@ import { createHash, randomUUID } from 'node:crypto'
 import { basename } from 'node:path'
 import { DeskwireError } from '@deskwire/sdk'
 import type { Kind } from '@deskwire/service/administration'
-import { clientOf, type Target } from '../client.ts'
+import type { Target } from '../client.ts'
 import { CommandFailure, exitCodes } from '../failure.ts'
-import { bulkOf } from '../kinds.ts'
 import { printError, screen } from '../terminal.ts'
 import { toBatches } from './batches.ts'
 import {
   type Counts,
   type ImportIdentity,
   loadProgress,
+  noCounts,
   type Progress,
   progressPath,
   removeProgress,
   saveProgress,
 } from './progress.ts'
 import { openRejects } from './rejects.ts'
-import { runImport } from './run.ts'
+import { atOnce, runImport } from './run.ts'
+import { createSender } from './send.ts'
 import { count, createShow, rowsText } from './show.ts'
 import { rowsOf, type Source, type Survey } from './survey.ts'
-
-/** A service that is being restarted is waited for: some forty seconds in all. */
-const patience = { limit: 12 }
 
 /** The service knows an Idempotency-Key for a day; an hour less, as nobody knows when it got the last of them. */
 const keysLast = 23 * 60 * 60 * 1_000
@@ -44,7 +42,7 @@ interface Done {
  * what is done; DeskwireError when the service stops answering or refuses a batch as a whole.
  */
 export async function importFile(kind: Kind, source: Source, target: Target, found: Survey): Promise<Done> {
-  const { path, delimiter, ignored } = source
+  const { path, delimiter, ignored, again = false } = source
   const { file, layout, rows: total } = found
   const { isHistory } = layout
   const operation = isHistory ? 'import' : found.matched > 0 ? 'upsert' : 'create'
@@ -54,14 +52,23 @@ export async function importFile(kind: Kind, source: Source, target: Target, fou
     operation,
     delimiter,
     ignored,
+    again,
     target: digestOf(target),
   } as const
-  const progress = (await loadProgress(path, identity)) ?? firstProgress(identity)
+  const begun = await loadProgress(path, identity)
+  const progress = begun ?? firstProgress(identity)
   if (found.others > 0 && Date.now() - progress.at > keysLast) throw tooLate(path, progress)
   await saveProgress(path, progress)
 
   const stop = interruption()
-  const bulk = bulkOf(clientOf(target, { retries: patience }), kind)
+  const send = createSender(kind, target, {
+    keyOf: ({ number, isMatched, digest }) =>
+      `import:${isMatched || again ? progress.keys : file.sha256.slice(0, 32)}:${number}:${digest.slice(0, 32)}`,
+    // Those under way when this import was interrupted are of it.
+    isOwn: ({ number }) => begun !== null && begun.counts.replayed === 0 && number < begun.batches + atOnce,
+    isHistory,
+    signal: stop,
+  })
   const resumedAt = progress.counts.rows
   const show = createShow(screen, { total, done: resumedAt, now: () => performance.now() })
   await using rejects = await openRejects(path, { layout, delimiter, kept: progress.rejects ?? null })
@@ -71,11 +78,7 @@ export async function importFile(kind: Kind, source: Source, target: Target, fou
       path,
       batches: toBatches(rowsOf(source, found), layout),
       progress,
-      send: ({ number, isMatched, digest }, items) =>
-        bulk[isHistory ? 'import' : isMatched ? 'upsert' : 'batch'](items, {
-          idempotencyKey: `import:${isMatched ? progress.keys : file.sha256.slice(0, 32)}:${number}:${digest.slice(0, 32)}`,
-          signal: stop,
-        }),
+      send,
       rejects,
       onProgress(now, rejected) {
         soFar = now.rows
@@ -108,7 +111,7 @@ function firstProgress(of: ImportIdentity): Progress {
     of,
     keys: randomUUID(),
     batches: 0,
-    counts: { rows: 0, created: 0, updated: 0, unchanged: 0, rejected: 0 },
+    counts: noCounts,
     rejects: null,
     at: Date.now(),
   }

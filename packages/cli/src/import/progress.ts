@@ -16,6 +16,8 @@ export interface ImportIdentity {
   readonly operation: 'create' | 'import' | 'upsert'
   readonly delimiter: string
   readonly ignored: readonly string[]
+  /** Whether rows are created that an earlier import of the file has created. */
+  readonly again: boolean
   /** A digest of the service's address and the key. */
   readonly target: string
 }
@@ -25,6 +27,8 @@ export interface Counts {
   readonly created: number
   readonly updated: number
   readonly unchanged: number
+  /** Created by an earlier import of the file. */
+  readonly replayed: number
   readonly rejected: number
 }
 
@@ -40,6 +44,8 @@ export interface Progress {
   /** When it was written: milliseconds since 1970. */
   readonly at: number
 }
+
+export const noCounts: Counts = { rows: 0, created: 0, updated: 0, unchanged: 0, replayed: 0, rejected: 0 }
 
 export function progressPath(path: string): string {
   return `${path}.progress.json`
@@ -86,6 +92,7 @@ const words: Readonly<Record<keyof ImportIdentity, string>> = {
   operation: 'rows were found in another way',
   delimiter: 'it had another --delimiter',
   ignored: 'it had another --ignore',
+  again: 'it was begun with or without --again',
   target: 'it went to another --url, or with another --key',
 }
 

@@ -6,8 +6,15 @@ import { faultText } from './fault.ts'
 import { type Counts, type Progress, saveProgress } from './progress.ts'
 import type { Reject, Rejects } from './rejects.ts'
 
+/** What became of a batch. */
+export interface Sent {
+  readonly answer: BatchAnswer
+  /** Its rows were created by an earlier import. */
+  readonly isReplayed: boolean
+}
+
 /** Sends the rows of a batch; safe to repeat. */
-type SendBatch = (batch: Batch, items: readonly object[]) => Promise<BatchAnswer>
+type SendBatch = (batch: Batch, items: readonly object[]) => Promise<Sent>
 
 interface Run {
   readonly path: string
@@ -25,7 +32,7 @@ interface Run {
  * Batches under way at once: one is made while the service commits another. An organization's commits follow one another, so
  * more of them would wait there.
  */
-const atOnce = 3
+export const atOnce = 3
 
 /**
  * Imports what is not done yet and returns where it has come to. Throws what `send` throws, and the progress file then
@@ -40,17 +47,17 @@ export async function runImport({
   ...run
 }: Run): Promise<Progress> {
   let { progress } = run
-  const underWay: { readonly batch: Batch; readonly answer: Promise<BatchAnswer | null> }[] = []
+  const underWay: { readonly batch: Batch; readonly sent: Promise<Sent | null> }[] = []
 
   for await (const batch of batches) {
     if (batch.number < progress.batches) continue
     // The later line of a row wins, so it waits for the earlier one.
     while (underWay.length >= atOnce || underWay.some((other) => shareRow(other.batch, batch))) await takeIn()
     const items = batch.entries.flatMap((entry) => ('item' in entry ? [entry.item] : []))
-    const answer = items.length === 0 ? Promise.resolve(null) : send(batch, items)
+    const sent = items.length === 0 ? Promise.resolve(null) : send(batch, items)
     // Awaited later: until then its failure is no surprise.
-    answer.catch(() => {})
-    underWay.push({ batch, answer })
+    sent.catch(() => {})
+    underWay.push({ batch, sent })
   }
   while (underWay.length > 0) await takeIn()
   return progress
@@ -59,18 +66,23 @@ export async function runImport({
   async function takeIn(): Promise<void> {
     const [oldest] = underWay
     if (oldest === undefined) return
-    const answer = await oldest.answer
+    const sent = await oldest.sent
     underWay.shift()
-    const rejected = rejectsOf(oldest.batch.entries, answer)
+    const rejected = rejectsOf(oldest.batch.entries, sent?.answer ?? null)
     const { counts } = progress
+    const { created = 0, updated = 0, unchanged = 0 } = sent?.answer ?? {}
+    const now = sent?.isReplayed
+      ? { created: 0, updated: 0, unchanged: 0, replayed: created + updated + unchanged }
+      : { created, updated, unchanged, replayed: 0 }
     progress = {
       ...progress,
       batches: oldest.batch.number + 1,
       counts: {
         rows: counts.rows + oldest.batch.entries.length,
-        created: counts.created + (answer?.created ?? 0),
-        updated: counts.updated + (answer?.updated ?? 0),
-        unchanged: counts.unchanged + (answer?.unchanged ?? 0),
+        created: counts.created + now.created,
+        updated: counts.updated + now.updated,
+        unchanged: counts.unchanged + now.unchanged,
+        replayed: counts.replayed + now.replayed,
         rejected: counts.rejected + rejected.length,
       },
       rejects: await rejects.append(rejected),

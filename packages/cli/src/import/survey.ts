@@ -34,6 +34,8 @@ export interface Source {
   readonly ignored: readonly string[]
   /** Rows come with their past. */
   readonly history?: boolean
+  /** Rows are created that an earlier import of the file has created. */
+  readonly again?: boolean
 }
 
 /**

@@ -1,5 +1,6 @@
 /** `deskwire import` of files as they are in the world: nothing is rounded, doubled or dropped without a word. */
 import { expect, test } from 'vitest'
+import { forward, startHttpServer } from '../../../testbed/loopback.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
 import { runHere } from '../run-here.ts'
 import { fileOf } from './files.ts'
@@ -95,4 +96,75 @@ test('messages with an externalId are created, and without a past never doubled'
     code: 3,
     stderr: expect.stringMatching(/^line 1: Another message has this externalId/),
   })
+})
+
+test('a repeated import says that it created nothing, and --again creates', async () => {
+  const { api, customers, take } = await desk()
+  const path = fileOf('name,company\nAda,Analytical\nGrace,Navy\n')
+  expect((await take(path)).stdout).toMatch(/^2 rows in .* s: 2 created\n$/)
+  for (const { id } of await customers()) await api.delete(`/v1/customers/${id}`)
+  const repeated = await take(path)
+  expect(repeated).toMatchObject({ code: 0, stderr: '' })
+  expect(repeated.stdout).toMatch(
+    /^2 rows in .* s: 2 replayed\nReplayed: .* 2 rows .*: --again creates all anew\.\n$/,
+  )
+  expect(await customers()).toEqual([])
+  const again = await take(path, '--again', '--json')
+  expect(JSON.parse(again.stdout)).toMatchObject({ created: 2, replayed: 0 })
+  expect(await customers()).toHaveLength(2)
+  // Other options are another import.
+  const without = await take(path, '--ignore', 'company', '--json')
+  expect([without.code, JSON.parse(without.stdout)]).toMatchObject([0, { created: 2, replayed: 0 }])
+  const withId = fileOf('externalId,name\na,Ada\n')
+  expect(await take(withId, '--again')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('the file has none'),
+  })
+})
+
+test('after a customer of a file was erased, an import of it goes on', async () => {
+  const { api, customers, take } = await desk()
+  const path = fileOf('name\nAda\nGrace\nEdsger\n')
+  await take(path)
+  for (const { id } of await customers()) {
+    expect((await api.post(`/v1/customers/${id}/erase`, {})).status).toBe(200)
+    expect(JSON.parse((await take(path, '--json')).stdout)).toMatchObject({
+      created: 0,
+      replayed: 3,
+      rejected: 0,
+    })
+  }
+  const elsewhere = await runHere(['import', path, '--url', `${shared().url}/v9`, '--key', api.token])
+  expect(elsewhere).toMatchObject({ code: 1, stderr: expect.stringMatching(/^deskwire: 404 not_found/) })
+})
+
+test('a line that makes the service refuse a whole batch is rejected alone', async () => {
+  const { api, customers, take } = await desk()
+  const deep = `{"name":"Deep","customAttributes":${'{"a":'.repeat(70)}1${'}'.repeat(71)}`
+  const rows = Array.from({ length: 60 }, (_, n) => (n === 17 ? deep : { name: `n${n}`, tags: ['t'] }))
+  const path = lines(...rows)
+  const ran = await take(path)
+  expect(ran).toMatchObject({ code: 3, stderr: expect.stringMatching(/^line 18: The body nests .*\n$/) })
+  expect(await customers()).toHaveLength(59)
+  expect(JSON.parse((await take(path, '--json')).stdout)).toMatchObject({
+    created: 0,
+    replayed: 59,
+    rejected: 1,
+  })
+  await using small = await startHttpServer(async (request, response) => {
+    if (Number(request.headers['content-length']) > 1_000) return void response.writeHead(413).end('<html>')
+    const { status, type, text } = await forward(request, shared().url)
+    response.writeHead(status, { 'content-type': type }).end(text)
+  })
+  const behind = await runHere([
+    'import',
+    lines(...rows),
+    '--json',
+    '--again',
+    '--url',
+    small.url,
+    '--key',
+    api.token,
+  ])
+  expect(JSON.parse(behind.stdout)).toMatchObject({ created: 59, rejected: 1 })
 })

@@ -104,6 +104,7 @@ test('every line becomes a row or is rejected with all its faults; corrected, th
     created: 2,
     updated: 0,
     unchanged: 0,
+    replayed: 0,
     rejected: 0,
     rejects: null,
     resumedAt: 0,

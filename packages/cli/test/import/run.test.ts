@@ -7,6 +7,7 @@ import { lineLayout, readHeader } from '../../src/import/columns.ts'
 import {
   type ImportIdentity,
   loadProgress,
+  noCounts,
   type Progress,
   progressPath,
   saveProgress,
@@ -96,6 +97,7 @@ const identity: ImportIdentity = {
   operation: 'upsert',
   delimiter: ',',
   ignored: [],
+  again: false,
   target: 't',
 }
 
@@ -103,7 +105,7 @@ const beginning: Progress = {
   of: identity,
   keys: 'abc',
   batches: 0,
-  counts: { rows: 0, created: 0, updated: 0, unchanged: 0, rejected: 0 },
+  counts: noCounts,
   rejects: null,
   at: 0,
 }
@@ -128,7 +130,12 @@ function startRun(path: string, rows: string[][], progress = beginning) {
       onProgress: (counts) => told.push(counts.rows),
       send: ({ number }, items) =>
         new Promise((settle, fail) => {
-          sent.push({ number, items, answer: () => settle(answerTo(items)), fail })
+          sent.push({
+            number,
+            items,
+            answer: () => settle({ answer: answerTo(items), isReplayed: false }),
+            fail,
+          })
         }),
     })
   })()
@@ -175,7 +182,14 @@ describe('a run', () => {
     sent[0]?.answer()
     await until(() => sent.length === 5)
     for (const { answer } of sent) answer()
-    expect((await finished).counts).toEqual({ rows: 10, created: 8, updated: 0, unchanged: 0, rejected: 2 })
+    expect((await finished).counts).toEqual({
+      rows: 10,
+      created: 8,
+      updated: 0,
+      unchanged: 0,
+      replayed: 0,
+      rejected: 2,
+    })
     expect(told).toEqual([2, 4, 6, 8, 10])
     expect(sent.map(({ number }) => number)).toEqual([0, 1, 2, 3, 4])
     const rejected = 'externalId,name,error\nc,bad,It is there.\nf,bad,It is there.\n'
@@ -207,6 +221,7 @@ describe('a run', () => {
       created: 8,
       updated: 0,
       unchanged: 0,
+      replayed: 0,
       rejected: 2,
     })
     expect(second.sent.map(({ number }) => number)).toEqual([2, 3, 4])

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { barText, createShow } from '../../src/import/show.ts'
 
-const counts = { rows: 1_500, created: 1_497, updated: 0, unchanged: 0, rejected: 3 }
+const counts = { rows: 1_500, created: 1_497, updated: 0, unchanged: 0, replayed: 0, rejected: 3 }
 const reject = (line: number) => ({ line, cells: [], error: 'email: must be one' })
 
 function startShow(isTTY: boolean) {
