@@ -154,7 +154,8 @@ function typeOf({ type = [], format, items }: Schema): ColumnType {
 export function tableOf(kind: Kind, name: string, marksRemovals: boolean, there?: Table): Table {
   const held = (there?.columns ?? []).map((column): Column => {
     const declared = kind.columns.find(({ field }) => field === column.field)
-    if (declared === undefined) return { ...column, dropped: true }
+    // New rows have no value of it.
+    if (declared === undefined) return { ...column, required: false, dropped: true }
     const { dropped: _, ...same } = column
     return declared.type === column.type ? same : { ...declared, required: false }
   })

@@ -1,7 +1,9 @@
 /** What every store promises, of each. */
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type TestDatabase, testDatabase } from '../../testbed/database.ts'
-import { type StoredRow, type StoreReader, StoreUnavailable, type Table } from '../src/index.ts'
+import { RowRefused, type StoredRow, type StoreReader, StoreUnavailable, type Table } from '../src/index.ts'
 import { MemoryStore } from '../src/stores/memory.ts'
 import { PostgresStore } from '../src/stores/postgres.ts'
 import { SqliteStore } from '../src/stores/sqlite.ts'
@@ -244,6 +246,42 @@ describe.each(Object.entries(stores))('%s', (_, placeOf) => {
     await store.close()
   })
 })
+
+/** Collects garbage, and lets the event loop finalize objects of native clients, such as DuckDB's appenders. */
+async function collectGarbage(): Promise<void> {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc')
+  for (let n = 0; n < 3; n++) {
+    collect()
+    await new Promise(setImmediate)
+  }
+}
+
+test.each(Object.entries(places))(
+  'rows that %s refused come back in no later transaction',
+  async (_, placeOf) => {
+    await using held = await placeOf(database.connection)
+    const store = held.store()
+    await store.open()
+    const { columns, ...like } = table('things', false)
+    const demanding = { ...like, columns: columns.map((one) => ({ ...one, required: one.field !== 'id' })) }
+    const { cells, ...without } = row(1)
+    const lacking = { ...without, cells: cells.map((cell, n) => (n === 1 ? null : cell)) }
+    // SQLite requires nothing before 3.53: there, the second row breaks the primary key.
+    const rows = [lacking, lacking]
+    await store.write((tx) => tx.define(demanding))
+    // Without the error, as its stack keeps what has thrown it.
+    const refused = store.write((tx) => tx.append(demanding, rows)).catch(({ name }) => name)
+    expect(await refused).toBe(RowRefused.name)
+    await store.write(async (tx) => {
+      await collectGarbage()
+      await tx.append(demanding, [row(1), row(2)])
+    })
+    const there = await store.read((reader) => rowsOf(reader, demanding))
+    expect(there.map(({ text }) => text)).toEqual([row(1).text, row(2).text])
+    await store.close()
+  },
+)
 
 test('a store that cannot be reached, or is written to by another for too long, may be tried again', async () => {
   const nobody = new PostgresStore({ connection: { host: '127.0.0.1', port: 1 } })

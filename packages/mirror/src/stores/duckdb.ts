@@ -448,8 +448,11 @@ class Connection implements StoreWriter {
         }
         appender.appendDataChunk(chunk)
       }
-    } finally {
       appender.closeSync()
+    } catch (error) {
+      // Otherwise, when it is collected as garbage, it appends what it holds in whatever transaction runs then.
+      appender.clear()
+      throw error
     }
   }
 
