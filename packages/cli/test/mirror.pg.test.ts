@@ -1,6 +1,7 @@
 /** `deskwire mirror run`, `verify` and `repair`, at a service of their own; what follows and is stopped as a process. */
 import {
   chmodSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -337,7 +338,18 @@ test('exports of a series are whole behind one link, and what others put there s
   await expect(failing).rejects.toThrow('full')
   expect(latest()).toBe('2026-01-01T00-00-02-000Z')
   writeFileSync(join(lake, '2026-01-01T00-00-01-000Z/mine'), '')
+  // What failed, or was killed, before it was whole is no export, and goes.
+  const half = (second: number, what: string) =>
+    exportNext(lake, new Date(Date.UTC(2025, 0, 1, 0, 0, second)), async ({ directory }) => {
+      mkdirSync(directory)
+      writeFileSync(join(directory, 'customers.ndjson'), '')
+      throw new Error(what)
+    })
+  await expect(half(1, 'full')).rejects.toThrow('full')
+  expect(readdirSync(lake).filter((name) => name.startsWith('2025'))).toEqual([])
+  mkdirSync(join(lake, '2027-01-01T00-00-00-000Z'))
   await next(4)
+  expect(existsSync(join(lake, '2027-01-01T00-00-00-000Z'))).toBe(false)
   expect(names()).toEqual([1, 3, 4].map((n) => `2026-01-01T00-00-0${n}-000Z`))
   expect(readdirSync(join(lake, names()[0] as string))).toEqual(['mine'])
 

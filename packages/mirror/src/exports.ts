@@ -9,11 +9,11 @@ import type { Client } from '@deskwire/sdk'
 import { readJson } from '@deskwire/sdk/json'
 import { Copy, endOf, type QuarantinedRow } from './copy.ts'
 import { MirrorError } from './error.ts'
-import { directoryMode, fileMode } from './files.ts'
+import { directoryMode, fileMode, makeDirectory } from './files.ts'
 import { type LoadProgress, Mirror, type Trouble } from './mirror.ts'
 import { kindsOf } from './schema.ts'
 import { Chooser, type Selection } from './select.ts'
-import type { Store, StoreReader, Table } from './store.ts'
+import { type Store, type StoreReader, StoreUnavailable, sentences, type Table } from './store.ts'
 import type { SumsText } from './sums.ts'
 
 export interface ExportOptions {
@@ -69,8 +69,8 @@ const manifestName = 'manifest.json'
 
 /** Throws as `Mirror.catchUp` does, and keeps what it has loaded for the next attempt. */
 export async function exportMoment(form: ExportForm, options: ExportOptions): Promise<ExportManifest> {
-  const { client, directory, signal, scratch: lasting, ...told } = options
-  await mkdir(directory, { recursive: true, mode: directoryMode })
+  const { client, directory, signal } = options
+  await makeDirectory(directory)
   const [{ kinds }, declared] = [await endOf(client, signal), kindsOf(await client.document({ signal }))]
   // Before anything is loaded, and again when it is.
   await requireOwn(
@@ -80,10 +80,26 @@ export async function exportMoment(form: ExportForm, options: ExportOptions): Pr
       return new Chooser(options.select).keeps(plural) ? nameOf(plural, form) : []
     }),
   )
-  const scratch = lasting ?? join(directory, scratchName)
+  const scratch = options.scratch ?? join(directory, scratchName)
   await mkdir(scratch, { mode: directoryMode }).catch(async (error) => {
     if (!(await lstat(scratch)).isDirectory()) throw error
   })
+  try {
+    return await writeExport(form, options, scratch)
+  } catch (error) {
+    if (!(error instanceof Error && 'syscall' in error)) throw error
+    const next =
+      'Look at the space and the permissions of the directory, and whether its disk or share answers.'
+    throw new StoreUnavailable(sentences(directory, error, next), { cause: error })
+  }
+}
+
+async function writeExport(
+  form: ExportForm,
+  options: ExportOptions,
+  scratch: string,
+): Promise<ExportManifest> {
+  const { client, directory, signal, scratch: lasting, ...told } = options
   const file = join(scratch, form.ending)
   const store = form.store(file)
   const mirror = new Mirror({ client, store, ...told })
@@ -97,7 +113,7 @@ export async function exportMoment(form: ExportForm, options: ExportOptions): Pr
   const place = join(directory, manifestName)
   const names = Object.values(manifest.files)
   const own = await requireOwn(directory, names)
-  const noted = join(scratch, ownName)
+  const noted = join(directory, ownName)
   await writeFile(noted, JSON.stringify([...own, ...names, manifestName]), { mode: fileMode, flush: true })
   const mode = await modeOf(place)
   // From here to the end there is no manifest, so that files of two exports are never taken for one.
@@ -115,15 +131,15 @@ export async function exportMoment(form: ExportForm, options: ExportOptions): Pr
   return manifest
 }
 
-/** In the scratch directory: the files of an export whose manifest is about to be replaced. */
-const ownName = 'own.json'
+/** While the files of an export are replaced: their names. */
+const ownName = '.deskwire-export.json'
 
 const nameOf = (plural: string, { ending }: ExportForm) => (plural === '' ? [] : [`${plural}.${ending}`])
 
 /** The files in the directory that are an export's. @throws MirrorError when one that is to be written is not. */
 async function requireOwn(directory: string, names: readonly string[]): Promise<Set<string>> {
   const manifest = (await parsed(join(directory, manifestName))) as Partial<ExportManifest> | undefined
-  const noted = await parsed(join(directory, scratchName, ownName))
+  const noted = await parsed(join(directory, ownName))
   const own = new Set<string>(Array.isArray(noted) ? noted : [])
   if (manifest?.object === 'export')
     for (const name of [manifestName, ...Object.values(manifest.files ?? {})]) own.add(name)

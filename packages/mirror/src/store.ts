@@ -202,16 +202,26 @@ export class RowRefused extends Error {
   override readonly name = 'RowRefused'
 }
 
+/** One line for the user: where, what is wrong, and what to do next. */
+export function sentences(
+  place: string,
+  { message, detail = '' }: Error & { readonly detail?: string | undefined },
+  next: string,
+): string {
+  const wrong = [message, detail].flatMap((text) => text.split('\n', 1)[0] || [])
+  return `${place}: ${wrong.join(': ').replace(/\.$/, '')}. ${next}`
+}
+
 /** The store refuses a statement, for example because of a foreign key or view of somebody else. It is rolled back, and may be tried again. */
 export class WriteRefused extends Error {
   override readonly name = 'WriteRefused'
 
-  constructor(place: string, cause: Error & { readonly detail?: string | undefined }) {
-    const told = [cause.message, cause.detail ?? ''].flatMap((text) => text.split('\n', 1)[0] || [])
-    super(
-      `${place}: ${told.join(': ').replace(/\.$/, '')}. Look for foreign keys, views, triggers and other rules that were added to the tables of the copy, and at permissions and space.`,
-      { cause },
-    )
+  constructor(
+    place: string,
+    cause: Error,
+    next = 'Look for foreign keys, views, triggers and other rules that were added to the tables of the copy, and at permissions and space.',
+  ) {
+    super(sentences(place, cause, next), { cause })
   }
 }
 

@@ -8,6 +8,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,6 +16,7 @@ import { join } from 'node:path'
 import { createClient } from '@deskwire/sdk'
 import { expect, test } from 'vitest'
 import { sharedService } from '../../testbed/shared-service.ts'
+import { passes } from '../src/index.ts'
 import { type ExportManifest, exportNdjson } from '../src/ndjson.ts'
 import { type DuckDb, duckDb } from './duckdb.ts'
 
@@ -142,6 +144,46 @@ test('what is broken off leaves no manifest, and is gone on with', async () => {
 
 const mode = (path: string) => (statSync(path).mode & 0o777).toString(8)
 
+test.runIf(process.platform === 'linux')('a directory that cannot be made is an error', async () => {
+  await using at = await desk()
+  const directory = '/proc/self/none/export'
+  await expect(exportNdjson({ client: at.client, directory })).rejects.toThrow(/ENOENT/)
+})
+
+test.runIf(process.platform === 'linux')(
+  'a full disk is reported in one line, and the export may be tried again',
+  async () => {
+    await using at = await desk()
+    const { client, directory } = at
+    const scratch = join(directory, '.deskwire-export')
+    mkdirSync(scratch)
+    symlinkSync('/dev/full', join(scratch, 'customers.ndjson'))
+    const failed: Error = await exportNdjson({ client, directory }).then(
+      () => expect.unreachable('it was written'),
+      (error) => error,
+    )
+    expect(passes(failed)).toBe(true)
+    expect(failed.message).toMatch(/^\S+: ENOSPC: [^\n]+\. Look at the space [^\n]+\.$/)
+    rmSync(join(scratch, 'customers.ndjson'))
+    await expectProved(at, await exportNdjson({ client, directory }))
+  },
+)
+
+test('an export that stopped while it replaced files is gone on with, with a scratch directory of its own', async () => {
+  await using at = await desk()
+  const { client, directory } = at
+  const options = { client, directory, scratch: join(directory, 'scratch') }
+  await exportNdjson(options)
+  const names = readdirSync(directory)
+  // A directory with the name of a file that is replaced later stops the export in the middle.
+  rmSync(join(directory, 'tickets.ndjson'))
+  mkdirSync(join(directory, 'tickets.ndjson'))
+  await expect(exportNdjson(options)).rejects.toThrow(/EISDIR|ENOTEMPTY|EEXIST/)
+  rmSync(join(directory, 'tickets.ndjson'), { recursive: true })
+  await exportNdjson(options)
+  expect(readdirSync(directory).sort()).toEqual(names.sort())
+})
+
 test('files of others are left alone, and an export is for its user alone', async () => {
   await using at = await desk()
   const { client } = at
@@ -185,11 +227,13 @@ test('files of others are left alone, and an export is for its user alone', asyn
     '600',
   ])
   // One that was killed while it replaced files knows them for its own.
-  rmSync(join(directory, 'manifest.json'))
-  mkdirSync(scratch)
-  writeFileSync(join(scratch, 'own.json'), JSON.stringify(names))
-  await exportNdjson({ client, directory })
-  expect(existsSync(scratch)).toBe(false)
+  const noted = join(directory, '.deskwire-export.json')
+  for (const options of [{}, { scratch: join(at.directory, 'scratch') }]) {
+    rmSync(join(directory, 'manifest.json'))
+    writeFileSync(noted, JSON.stringify(names))
+    await exportNdjson({ client, directory, ...options })
+    expect([existsSync(scratch), existsSync(noted)]).toEqual([false, false])
+  }
 
   const made = join(at.directory, 'made')
   await exportNdjson({ client, directory: made })

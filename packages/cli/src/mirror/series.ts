@@ -1,5 +1,6 @@
 /** What `--every` repeats: a copy that is brought up to date and closed, or an export in a directory of its own. */
 import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { chmod, readdir, rename, rm, rmdir, stat, symlink } from 'node:fs/promises'
 import { constants } from 'node:os'
 import { join } from 'node:path'
@@ -39,7 +40,11 @@ export async function exportNext(
   await makeDirectory(parent)
   const name = at.toISOString().replaceAll(/[:.]/g, '-')
   const directory = join(parent, name)
-  const manifest = await write({ directory, scratch: join(parent, '.deskwire-export') })
+  const scratch = join(parent, '.deskwire-export')
+  const manifest = await write({ directory, scratch }).catch(async (error) => {
+    if (existsSync(directory) && !isWhole(directory)) await removeExport(directory)
+    throw error
+  })
   const { mode } = await stat(parent)
   for (const file of await readdir(directory)) await chmod(join(directory, file), mode & 0o666)
   await chmod(directory, mode & 0o777)
@@ -47,15 +52,23 @@ export async function exportNext(
   await rm(link, { force: true })
   await symlink(name, link, 'dir')
   await rename(link, join(parent, 'latest'))
-  const all = (await readdir(parent)).filter((one) => named.test(one)).sort()
-  for (const old of all.slice(0, -kept)) await removeExport(join(parent, old))
+  const names = (await readdir(parent)).filter((one) => named.test(one)).sort()
+  const all = names.map((one) => join(parent, one))
+  const old = all.filter(isWhole).slice(0, -kept)
+  // A process that was killed has left a part of an export.
+  for (const one of [...old, ...all.filter((one) => !isWhole(one))]) await removeExport(one)
   return { directory, manifest }
 }
 
+const manifestName = 'manifest.json'
+const isWhole = (directory: string) => existsSync(join(directory, manifestName))
+
 /** Files of others stay, with their directory. */
 async function removeExport(directory: string): Promise<void> {
+  // First, so that what is left of an export is never taken for a whole one.
+  await rm(join(directory, manifestName), { force: true })
   for (const file of await readdir(directory))
-    if (/\.(ndjson|parquet)$|^manifest\.json$/.test(file)) await rm(join(directory, file))
+    if (/\.(ndjson|parquet)$|^\.deskwire-export\.json$/.test(file)) await rm(join(directory, file))
   await rmdir(directory).catch(() => {})
 }
 
