@@ -40,6 +40,7 @@ try {
   await tryTwoDatabases()
   await tryDoctor()
   await tryDeadServer()
+  await tryMirror()
   await measureUnnamed()
 } finally {
   await receiver[Symbol.asyncDispose]()
@@ -334,6 +335,72 @@ async function tryDeadServer(): Promise<void> {
     await service.end('SIGTERM')
     await pooler.stop()
     await stop()
+  }
+}
+
+/** A copy behind the pooler: it is exact, and sessions that other programs get from the pool are as they were. */
+async function tryMirror(): Promise<void> {
+  const [database, key] = [`copy_${randomBytes(4).toString('hex')}`, newToken()]
+  await postgres.run('postgres', `create database ${database} owner ${role.user}`)
+  const service = await serve(['--role', 'api'], {
+    settings: {
+      DESKWIRE_DATABASE_URL: postgres.url(role.user, role),
+      DESKWIRE_BOOTSTRAP_KEY: key,
+      DESKWIRE_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+      DESKWIRE_LOG_LEVEL: 'error',
+    },
+  })
+  const pooler = await startPgBouncer('transaction', { default_pool_size: 3, server_round_robin: 1 })
+  const statements = await startPgBouncer('statement', {})
+  const mirror = (command: string, place: Pooler) =>
+    deskwire([
+      'mirror',
+      ...command.split(' '),
+      '--to',
+      place.url(database),
+      '--url',
+      service.url,
+      '--key',
+      key,
+    ])
+  const create = () =>
+    fetch(`${service.url}/v1/customers/batch`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ items: Array.from({ length: 500 }, (_, n) => ({ name: `Customer ${n}` })) }),
+    })
+  try {
+    await create()
+    const first = await mirror('run --once', pooler)
+    await create()
+    const second = await mirror('run --once', pooler)
+    const verified = await mirror('verify', pooler)
+    report(
+      `a mirror through PgBouncer in transaction mode: ${verified.stdout.trim()}`,
+      [first, second, verified].every(({ code, stderr }) => code === 0 && stderr === ''),
+    )
+    const clients = Array.from({ length: 3 }, () => new Client({ connectionString: pooler.url(database) }))
+    for (const client of clients) await client.connect()
+    const left = new Set<string>()
+    for (const client of clients) {
+      // Held, so that each has a session of its own.
+      await client.query('begin')
+      const { rows } = await client.query<{ name: string }>(
+        "select name from pg_settings where source = 'session' union all select name from pg_prepared_statements",
+      )
+      for (const { name } of rows) left.add(name)
+    }
+    for (const client of clients) await client.end()
+    report(`what it left in sessions of the pool: ${[...left].join(', ') || 'nothing'}`, left.size === 0)
+    const refused = await mirror('run --once', statements)
+    report(
+      `a mirror through PgBouncer in statement mode: ${refused.stderr.trim()}`,
+      refused.code === 1 && /pool_mode to transaction or session/.test(refused.stderr),
+    )
+  } finally {
+    await service.end('SIGTERM')
+    await pooler.stop()
+    await statements.stop()
   }
 }
 

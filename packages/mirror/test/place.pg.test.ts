@@ -1,12 +1,23 @@
 /** A mirror and the place of its copy: what is in the way for a while is waited out, and what no mirror made is taken over only by order. */
 import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
 import { createClient } from '@deskwire/sdk'
-import { describe, expect, test } from 'vitest'
+import { Client, type ClientConfig } from 'pg'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { testDatabase } from '../../testbed/database.ts'
 import { eventually } from '../../testbed/eventually.ts'
 import { sharedService } from '../../testbed/shared-service.ts'
-import { Mirror, MirrorError, type MirrorOptions, NameTaken, type Store, statusOf } from '../src/index.ts'
+import {
+  Mirror,
+  MirrorError,
+  type MirrorOptions,
+  NameTaken,
+  type Store,
+  statusOf,
+  WriteRefused,
+} from '../src/index.ts'
 import { duckDb } from './duckdb.ts'
 import { type Place, places } from './stores.ts'
 
@@ -153,7 +164,81 @@ test('a PostgreSQL that refuses writes until it is promoted is waited out', asyn
       target.options = ''
     },
   )
-  expect(troubles[0]).toMatch(/PostgreSQL: cannot execute .* in a read-only transaction/)
+  expect(troubles[0]).toMatch(
+    /^PostgreSQL: cannot execute .* in a read-only transaction\. The server is a standby, or default_transaction_read_only is on .*\.$/,
+  )
+})
+
+test('a table of PostgreSQL that another session has locked is waited out', async () => {
+  await using at = await places.PostgreSQL(shared().database.connection)
+  const own = await desk()
+  await copied(own, at.store())
+  await own.client.customers.update(own.id, { name: 'Grace' })
+  await at.sql('begin; lock table customers')
+  const { PostgresStore } = await import('../src/stores/postgres.ts')
+  const store = new PostgresStore({
+    ...(at.address as { connection: ClientConfig; schema: string }),
+    busyMs: 20,
+  })
+  const troubles = await waitedOut({ client: own.client, store }, () => at.sql('commit'))
+  expect(troubles[0]).toMatch(/^PostgreSQL: .* lock timeout\. Another session has locked tables .*\.$/)
+})
+
+test('a role of PostgreSQL that may not create is told what to grant', async () => {
+  const own = await desk()
+  await using database = await testDatabase({ template: null })
+  await database.pool.query(`revoke create on database ${database.name} from current_user`)
+  const { PostgresStore } = await import('../src/stores/postgres.ts')
+  const store = new PostgresStore({ connection: database.connection })
+  const mirror = new Mirror({ client: own.client, store })
+  const refused = mirror.catchUp()
+  await expect(refused).rejects.toThrow(WriteRefused)
+  await expect(refused).rejects.toThrow(/^PostgreSQL: permission denied .*\. Grant the role create .*\.$/)
+  await mirror.close()
+})
+
+test('a database of PostgreSQL that cannot hold every text is refused at the start', async () => {
+  const { pool, connection } = shared().database
+  const database = `latin_${randomUUID().replaceAll('-', '')}`
+  await pool.query(
+    `create database ${database} template template0 encoding 'LATIN1' locale_provider libc locale 'C'`,
+  )
+  try {
+    const own = await desk()
+    const { PostgresStore } = await import('../src/stores/postgres.ts')
+    const store = new PostgresStore({ connection: { ...connection, database } })
+    const mirror = new Mirror({ client: own.client, store })
+    const refused = mirror.catchUp()
+    await expect(refused).rejects.toThrow(MirrorError)
+    await expect(refused).rejects.toThrow(/encoded in LATIN1, which cannot hold every text.*encoding 'UTF8'/)
+    await mirror.close()
+  } finally {
+    await pool.query(`drop database ${database}`)
+  }
+})
+
+test('sessions of PostgreSQL, which a pooler gives to other programs, are left as they were', async () => {
+  const connected = vi.spyOn(Client.prototype, 'connect')
+  onTestFinished(() => connected.mockRestore())
+  const own = await desk()
+  await using at = await places.PostgreSQL(shared().database.connection)
+  const mirror = new Mirror({ client: own.client, store: at.store(), removals: 'mark', history: true })
+  await mirror.catchUp()
+  await own.client.customers.delete(own.id)
+  expect((await mirror.verify()).exact).toBe(true)
+  // Those of the service, and that of the place, have a name or a search path.
+  interface Session extends Client {
+    readonly connectionParameters: Partial<Record<'application_name' | 'options', string>>
+  }
+  const sessions = (connected.mock.contexts as Session[]).filter(
+    ({ connectionParameters: { application_name, options } }) => !application_name && !options,
+  )
+  // The first has looked whether there is a copy, and is closed; the others write and read.
+  expect(sessions).toHaveLength(3)
+  const left = `select name from pg_settings where source = 'session' union all select name from pg_prepared_statements
+    union all select 'a lock' from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()`
+  for (const session of sessions.slice(1)) expect((await session.query(left)).rows).toEqual([])
+  await mirror.close()
 })
 
 test.runIf(duckDb)('a DuckDB file that another process has open is waited out', async () => {

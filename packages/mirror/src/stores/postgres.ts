@@ -3,11 +3,11 @@
  * views, grants and indexes that others have put on the tables stay, also when a new copy replaces an old one.
  */
 
-import { hash } from 'node:crypto'
 import type { IdRange } from '@deskwire/sdk'
 import { readJson } from '@deskwire/sdk/json'
 import { Client, type ClientConfig, DatabaseError } from 'pg'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
+import { MirrorError } from '../error.ts'
 import { Queue } from '../queue.ts'
 import { unholdable } from '../row.ts'
 import {
@@ -28,6 +28,7 @@ import {
   type StoreReader,
   StoreUnavailable,
   type StoreWriter,
+  sentences,
   type Table,
   type VersionEnd,
   type VersionKey,
@@ -43,6 +44,8 @@ export interface PostgresOptions {
   readonly connection: string | ClientConfig
   /** The schema of the tables, which should have nothing else; created if missing. Default: `deskwire`. */
   readonly schema?: string
+  /** Milliseconds to wait for another writer of the copy, and for tables that another session has locked. Default: 30,000. */
+  readonly busyMs?: number
 }
 
 const types: Record<ColumnType, string> = {
@@ -60,8 +63,9 @@ const types: Record<ColumnType, string> = {
 const shownTypes: Record<ColumnType, string> = { ...types, timestamp: 'timestamp with time zone' }
 
 /**
- * Whatever server, database and role default to: values are read and written alike, and nothing limits how long a statement may take. Commits
- * do not wait for the disk: a crash undoes whole ones, rows with their cursor.
+ * Set in each transaction, whatever server, database and role default to: values are read and written alike, and nothing limits how long a
+ * statement may take. Commits do not wait for the disk: a crash undoes whole ones, rows with their cursor. Nothing is set for longer, nor
+ * prepared: behind a pooler the session serves other programs too.
  */
 const settings = {
   timezone: 'UTC',
@@ -70,21 +74,24 @@ const settings = {
   extra_float_digits: '1',
   array_nulls: 'on',
   standard_conforming_strings: 'on',
-  default_transaction_isolation: 'read committed',
   synchronous_commit: 'off',
   statement_timeout: '0',
-  lock_timeout: '0',
   transaction_timeout: '0',
-  idle_session_timeout: '0',
   idle_in_transaction_session_timeout: '0',
 }
 
-/** Sets those of `$1` that differ; a server may not know them all. */
-const set = `select set_config(s.key, s.value, false) from jsonb_each_text($1::jsonb) as s
-  where current_setting(s.key, true) <> s.value`
+/** Sets those that differ, until the transaction ends; a server may not know them all. */
+const setLocal = (values: object) =>
+  `select set_config(s.key, s.value, true) from jsonb_each_text(${literal(JSON.stringify(values))}::jsonb) as s
+    where current_setting(s.key, true) <> s.value`
 
 /** Characters written to a COPY at once: fewer take more calls, more gain nothing. */
 const charactersOfWrite = 256 * 1024
+
+const [writing, reading] = [
+  'begin isolation level read committed',
+  'begin isolation level repeatable read, read only',
+] as const
 
 /** The first number of the advisory lock that a writer holds; the second is the oid of the notes' table. */
 const lockClass = 7_377_000
@@ -92,24 +99,26 @@ const lockClass = 7_377_000
 export class PostgresStore implements Store {
   readonly #config: ClientConfig
   readonly #schema: string
+  readonly #busyMs: number
   readonly #writes = new Queue()
   readonly #reads = new Queue()
   #writer: Connection | undefined
   #reader: Connection | undefined
 
-  constructor({ connection, schema = 'deskwire' }: PostgresOptions) {
+  constructor({ connection, schema = 'deskwire', busyMs = 30_000 }: PostgresOptions) {
     this.#config = typeof connection === 'string' ? { connectionString: connection } : connection
     this.#schema = schema
+    this.#busyMs = busyMs
   }
 
   async open({ creates = true, free }: OpenOptions = {}): Promise<boolean> {
     if (creates) {
-      await this.#writes.run(async () => (this.#writer ??= await this.#connect('begin', free ?? [])))
+      await this.#writes.run(async () => (this.#writer ??= await this.#connect(writing, free ?? [])))
       await this.write(async (tx) => tx.note(''))
       return true
     }
     return this.#writes.run(async () => {
-      const writer = await this.#connect('begin', null)
+      const writer = await this.#connect(writing, null)
       try {
         return await writer.hasNotes()
       } finally {
@@ -126,15 +135,14 @@ export class PostgresStore implements Store {
 
   write<T>(work: (tx: StoreWriter) => Promise<T>): Promise<T> {
     return this.#writes.run(async () => {
-      if (this.#writer === undefined || this.#writer.isGone) this.#writer = await this.#connect('begin')
+      if (this.#writer === undefined || this.#writer.isGone) this.#writer = await this.#connect(writing)
       return this.#writer.transaction(work)
     })
   }
 
   read<T>(work: (at: StoreReader) => Promise<T>): Promise<T> {
     return this.#reads.run(async () => {
-      if (this.#reader === undefined || this.#reader.isGone)
-        this.#reader = await this.#connect('begin isolation level repeatable read, read only')
+      if (this.#reader === undefined || this.#reader.isGone) this.#reader = await this.#connect(reading)
       return this.#reader.transaction(work)
     })
   }
@@ -155,7 +163,11 @@ export class PostgresStore implements Store {
   /** Creates notes if there are none and these names are free; null creates nothing. */
   async #connect(begin: string, free: readonly string[] | null = []): Promise<Connection> {
     const client = new Client({ keepAlive: true, connectionTimeoutMillis: 10_000, ...this.#config })
-    const connection = new Connection(client, this.#schema, begin)
+    const connection = new Connection(client, {
+      schema: this.#schema,
+      begin: `${begin}; ${setLocal({ ...settings, lock_timeout: `${this.#busyMs}ms` })}`,
+      isWriter: begin === writing,
+    })
     try {
       await connection.start()
       if (free !== null) await connection.makeNotes(free)
@@ -171,23 +183,27 @@ class Connection implements StoreWriter {
   readonly #client: Client
   readonly #begin: string
   readonly #schema: string
+  readonly #isWriter: boolean
   isGone = false
 
-  constructor(client: Client, schema: string, begin: string) {
+  constructor(client: Client, of: { schema: string; begin: string; isWriter: boolean }) {
     this.#client = client
-    this.#schema = quoted(schema)
-    this.#begin = begin
+    this.#schema = quoted(of.schema)
+    this.#begin = of.begin
+    this.#isWriter = of.isWriter
     client.on('error', () => {
       this.isGone = true
     })
   }
 
-  /** @throws StoreUnavailable when the server cannot be reached. */
+  /** @throws StoreUnavailable when the server cannot be reached, and MirrorError when the database cannot hold every text. */
   async start(): Promise<void> {
-    await this.#guarded(async () => {
-      await this.#client.connect()
-      await this.#client.query(set, [JSON.stringify(settings)])
-    })
+    await this.#guarded(() => this.#client.connect())
+    const [[encoding] = []] = await this.#rowsOf('show server_encoding', [])
+    if (encoding !== 'UTF8')
+      throw new MirrorError(
+        `The database is encoded in ${encoding}, which cannot hold every text, and nothing was changed. Give the copy a database in UTF8: create database … encoding 'UTF8' template template0.`,
+      )
   }
 
   /** @throws NameTaken when another table has the name of the notes. */
@@ -218,28 +234,28 @@ class Connection implements StoreWriter {
   async makeNotes(free: readonly string[]): Promise<void> {
     if (await this.hasNotes()) return
     for (const name of free) if ((await this.#columnsOf(name)).size > 0) throw new NameTaken(name)
-    await this.#guarded(async () => {
-      // Two that begin at once would both create what neither has found.
-      await this.#client.query(`begin; select pg_advisory_xact_lock(${lockClass}, 0)`)
-      await this.#client.query(`create schema if not exists ${this.#schema}`)
-      await this.#client.query(
+    // Two that begin at once would both create what neither has found.
+    await this.transaction(async () => {
+      await this.#run(`create schema if not exists ${this.#schema}`)
+      await this.#run(
         `create table if not exists ${this.#schema}.deskwire_mirror (name text primary key, value text not null)`,
       )
-      await this.#client.query('commit')
-    })
+    }, '0')
   }
 
   async end(): Promise<void> {
     await this.#client.end().catch(() => {})
   }
 
-  async transaction<T>(work: (tx: StoreWriter) => Promise<T>): Promise<T> {
+  /** `lock`: the number that a writer locks. */
+  async transaction<T>(
+    work: (tx: StoreWriter) => Promise<T>,
+    lock = `${literal(this.#name('deskwire_mirror'))}::regclass::oid::int`,
+  ): Promise<T> {
     try {
-      await this.#run(this.#begin)
-      if (this.#begin === 'begin')
-        await this.#run(
-          `select pg_advisory_xact_lock(${lockClass}, '${this.#name('deskwire_mirror')}'::regclass::oid::int)`,
-        )
+      await this.#run(
+        this.#isWriter ? `${this.#begin}; select pg_advisory_xact_lock(${lockClass}, ${lock})` : this.#begin,
+      )
       const result = await work(this)
       await this.#run('commit')
       return result
@@ -249,7 +265,7 @@ class Connection implements StoreWriter {
       })
       if (this.isGone) await this.end()
       if (isOfRow(error)) throw new RowRefused(error.message, { cause: error })
-      throw error instanceof DatabaseError ? new WriteRefused('PostgreSQL', error) : error
+      throw error instanceof DatabaseError ? new WriteRefused('PostgreSQL', error, nextOf(error)) : error
     }
   }
 
@@ -259,7 +275,8 @@ class Connection implements StoreWriter {
     } catch (error) {
       if (!passes(error)) throw error
       this.isGone = true
-      throw new StoreUnavailable(`PostgreSQL: ${(error as Error).message}`, { cause: error })
+      const next = nextOf(error) ?? 'Look whether the server runs and can be reached from here.'
+      throw new StoreUnavailable(sentences('PostgreSQL', error as Error, next), { cause: error })
     }
   }
 
@@ -267,11 +284,11 @@ class Connection implements StoreWriter {
     await this.#guarded(() => this.#client.query(sql))
   }
 
-  /** Rows as text, as the server prints them. `name` keeps the statement prepared. */
-  #rowsOf(text: string, values: unknown[], name?: string): Promise<(string | null)[][]> {
+  /** Rows as text, as the server prints them. */
+  #rowsOf(text: string, values: unknown[]): Promise<(string | null)[][]> {
     return this.#guarded(async () => {
       const asText = { getTypeParser: () => (value: unknown) => value }
-      const query = { text, values, rowMode: 'array' as const, types: asText, ...(name && { name }) }
+      const query = { text, values, rowMode: 'array' as const, types: asText }
       const { rows } = await this.#client.query<(string | null)[]>(query)
       return rows
     })
@@ -467,7 +484,7 @@ class Connection implements StoreWriter {
     ]
     const sql = `insert into ${this.#name(table.name)} (${names}) select ${read} from unnest(${given}) as given (${names})
         on conflict (id) do update set ${set.join(', ')}`
-    await this.#rowsOf(sql, values, `put ${hash('sha256', sql).slice(0, 32)}`)
+    await this.#rowsOf(sql, values)
   }
 
   async remove(table: Table, removals: readonly Removal[]): Promise<void> {
@@ -569,6 +586,22 @@ function passes(error: unknown): boolean {
   if (!(error instanceof DatabaseError)) return !(error instanceof TypeError)
   return /^(?:08|25006|25P|40|53|55P|57|58)/.test(error.code ?? '')
 }
+
+/** What to do about an error, by the beginning of its code. */
+const nexts = {
+  '08P01': 'A pooler in statement mode keeps no transactions: set its pool_mode to transaction or session.',
+  '25006':
+    'The server is a standby, or default_transaction_read_only is on for it, the database or the role: connect to the primary, or turn it off.',
+  '42501':
+    'Grant the role create on the database, or make it the owner of the schema; its tables have to belong to the role.',
+  '53100': "Make space on the server's disk.",
+  '53300': 'Close other connections, or raise max_connections or the connection limit of the role.',
+  '55P03':
+    'Another session has locked tables of the copy, or another mirror writes to it: pg_stat_activity shows both. Wait for it, or end it.',
+}
+
+const nextOf = (error: unknown): string | undefined =>
+  error instanceof DatabaseError ? nexts[error.code as keyof typeof nexts] : undefined
 
 /** `2026-01-31T09:30:00.100Z` → `2026-01-31 09:30:00.1+00`. */
 function shownTime(time: string): string {
