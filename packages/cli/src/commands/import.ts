@@ -8,7 +8,7 @@ import type { Counts } from '../import/progress.ts'
 import { count, createShow, rowsText } from '../import/show.ts'
 import { type Source, type Survey, survey } from '../import/survey.ts'
 import { kindNamed, plurals } from '../kinds.ts'
-import { printOut, screen } from '../terminal.ts'
+import { printError, printOut, screen } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'
 
 export const importCommand: Command = {
@@ -16,9 +16,10 @@ export const importCommand: Command = {
 file of JSON objects, one a line (FILE.ndjson or FILE.jsonl).
 
   --kind KIND            what the rows are (customers): ${plurals.join(', ')}
-  --delimiter CHARACTER  what separates values (,); "tab" is one too
+  --delimiter CHARACTER  the one between values, or "tab". Default: the one of a first line like sep=; otherwise a comma
   --ignore COLUMN,…      columns or fields to leave out
   --history              take rows with their past, such as createdAt, without events; needs the scope import
+  --duplicates last      take a file that has an externalId twice: its later line changes the row again
   --again                create rows without externalId that an earlier import of the file, within a day, has created
   --dry-run              check every line, send nothing, write nothing
   --json                 print the summary as one JSON object
@@ -46,7 +47,7 @@ Example:
 `,
   async run(args) {
     const { texts, switches, words } = parseFlags(args, {
-      texts: ['kind', 'delimiter', 'ignore', ...clientFlags],
+      texts: ['kind', 'delimiter', 'duplicates', 'ignore', ...clientFlags],
       switches: ['again', 'dry-run', 'history', 'json'],
       words: 1,
     })
@@ -54,12 +55,14 @@ Example:
     if (path === undefined) throw new UsageError('import needs a file')
     const kind = kindNamed(texts.kind ?? 'customers')
     const ignored = (texts.ignore ?? '').split(',').filter((name) => name !== '')
-    const delimiter = readDelimiter(texts.delimiter ?? ',')
+    const delimiter = texts.delimiter === undefined ? null : readDelimiter(texts.delimiter)
     const { again = false, history = false } = switches
-    const source = { path, delimiter, ignored, history, again }
+    const allowsDuplicates = readDuplicates(texts.duplicates, history)
+    const source = { path, delimiter, ignored, history, again, allowsDuplicates }
     const begun = performance.now()
     const known = { file: path, kind: kind.plural }
     const found = await survey(kind, source)
+    for (const warning of found.warnings) printError(`warning: ${warning}\n`)
     if (again && found.others === 0)
       throw new UsageError('--again is for rows without externalId, and the file has none')
     if (switches['dry-run']) {
@@ -92,6 +95,17 @@ async function rehearse(source: Source, found: Survey): Promise<Counts> {
   const counts = await checkRows(source, found, show.update)
   show.end()
   return counts
+}
+
+function readDuplicates(text: string | undefined, history: boolean): boolean {
+  if (text === undefined) return false
+  if (text !== 'last')
+    throw new UsageError(`--duplicates: ${JSON.stringify(text)} is not accepted; it must be last`)
+  if (history)
+    throw new UsageError(
+      '--duplicates last: rows with their past are not changed; leave one line of each in the file',
+    )
+  return true
 }
 
 function readDelimiter(text: string): string {

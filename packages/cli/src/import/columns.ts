@@ -32,12 +32,19 @@ export interface Layout {
   readonly columns: readonly (Column | null)[]
   /** The column of externalIds, which every row has to have; null for none, and for lines, each of which may have one. */
   readonly idColumn: number | null
+  /** The columns of externalIds, of the row and of objects that it refers to. */
+  readonly idColumns: readonly number[]
   /** Rows come with their past (`--history`). */
   readonly isHistory: boolean
   /** Of lines of JSON instead of columns. */
   readonly isLines: boolean
   /** Fields of lines to leave out. */
   readonly ignored: readonly string[]
+}
+
+/** Of a field that holds an externalId, as `customerExternalId` does. */
+export function isIdName(name: string): boolean {
+  return /^externalId$|ExternalId$/.test(name)
 }
 
 /** Whether the service looks for an object with a row's externalId: not for one that never changes, unless rows have a past. */
@@ -47,7 +54,7 @@ export function isLookedFor({ fields, immutable }: Kind, isHistory: boolean): bo
 
 /** How lines of JSON are read. */
 export function lineLayout(kind: Kind, ignored: readonly string[], isHistory: boolean): Layout {
-  return { kind, header: [''], columns: [], idColumn: null, isHistory, isLines: true, ignored }
+  return { kind, header: [''], columns: [], idColumn: null, idColumns: [], isHistory, isLines: true, ignored }
 }
 
 /** Written behind the columns of rejected lines, and left out where it is read: corrected lines are imported as they are. */
@@ -87,7 +94,8 @@ export function readHeader(
   const id = columns.findIndex((column) => column?.path[0] === 'externalId')
   const idColumn = id === -1 || !isLookedFor(kind, isHistory) ? null : id
   if (idColumn === null) requireColumns(kind, columns)
-  return { kind, header, columns, idColumn, isHistory, isLines: false, ignored }
+  const idColumns = [...columns.keys()].filter((n) => isIdName(columns[n]?.path[0] ?? ''))
+  return { kind, header, columns, idColumn, idColumns, isHistory, isLines: false, ignored }
 }
 
 /** The column that gives a reference by its object's externalId. */

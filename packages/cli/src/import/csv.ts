@@ -1,5 +1,6 @@
 /** A CSV file (RFC 4180) as a stream of records, each with the line that it begins on. */
 import { createReadStream } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { CsvError, parse } from 'csv-parse'
 import { CommandFailure } from '../failure.ts'
@@ -21,7 +22,16 @@ const longestRecord = 1024 * 1024
  */
 export async function* readRecords(
   path: string,
-  { delimiter, onPiece }: { readonly delimiter: string; onPiece?(piece: Uint8Array): void },
+  {
+    delimiter,
+    hasSeparatorLine = false,
+    onPiece,
+  }: {
+    readonly delimiter: string
+    /** Whether the first line is no record, and names the delimiter. */
+    readonly hasSeparatorLine?: boolean
+    onPiece?(piece: Uint8Array): void
+  },
 ): AsyncGenerator<CsvRecord, void, undefined> {
   const lines = new Lines()
   const parser = parse({
@@ -47,18 +57,29 @@ export async function* readRecords(
   // What goes wrong shows where the parser is read.
   flowing.catch(() => {})
   let begins = 0
+  let skips = hasSeparatorLine
   try {
     for await (const parsed of parser) {
       const { record: cells, info } = parsed as { record: string[]; info: { bytes: number } }
       const line = lines.at(begins)
       begins = info.bytes
-      if (cells.length > 1 || cells[0] !== '') yield { line, cells }
+      if (!skips && (cells.length > 1 || cells[0] !== '')) yield { line, cells }
+      skips = false
     }
   } catch (error) {
     if (error instanceof CsvError) throw notCsv(path, lines.at(begins), error)
     if (error instanceof NotUtf8) throw new CommandFailure(`${path}: ${error.message}`)
     throw error
   }
+}
+
+/** The delimiter that the first line names, as Excel writes it (`sep=;`); null where it names none. */
+export async function separatorOf(path: string): Promise<string | null> {
+  await using file = await open(path)
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(16), 0, 16, 0)
+  const [, separator = null] =
+    /^\ufeff?sep=([^"\r\n])[\r\n]/i.exec(buffer.toString('utf8', 0, bytesRead)) ?? []
+  return separator
 }
 
 function notCsv(path: string, line: number, error: CsvError): CommandFailure {

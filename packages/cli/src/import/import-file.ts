@@ -42,8 +42,8 @@ interface Done {
  * what is done; DeskwireError when the service stops answering or refuses a batch as a whole.
  */
 export async function importFile(kind: Kind, source: Source, target: Target, found: Survey): Promise<Done> {
-  const { path, delimiter, ignored, again = false } = source
-  const { file, layout, rows: total } = found
+  const { path, ignored, again = false } = source
+  const { file, layout, rows: total, delimiter, hasSeparatorLine } = found
   const { isHistory } = layout
   const operation = isHistory ? 'import' : found.matched > 0 ? 'upsert' : 'create'
   const identity = {
@@ -71,7 +71,12 @@ export async function importFile(kind: Kind, source: Source, target: Target, fou
   })
   const resumedAt = progress.counts.rows
   const show = createShow(screen, { total, done: resumedAt, now: () => performance.now() })
-  await using rejects = await openRejects(path, { layout, delimiter, kept: progress.rejects ?? null })
+  await using rejects = await openRejects(path, {
+    layout,
+    delimiter,
+    hasSeparatorLine,
+    kept: progress.rejects ?? null,
+  })
   let soFar = resumedAt
   try {
     const end = await runImport({

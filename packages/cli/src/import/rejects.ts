@@ -38,7 +38,12 @@ function rejectsPath(path: string, n: number): string {
  */
 export async function openRejects(
   path: string,
-  { layout, delimiter, kept }: { layout: Layout; delimiter: string; kept: RejectsFile | null },
+  {
+    layout,
+    delimiter,
+    hasSeparatorLine = false,
+    kept,
+  }: { layout: Layout; delimiter: string; hasSeparatorLine?: boolean; kept: RejectsFile | null },
 ): Promise<Rejects> {
   const hash = createHash('sha256')
   let opened = kept === null ? null : await openKept(kept, hash)
@@ -54,7 +59,9 @@ export async function openRejects(
     if (layout.isLines)
       return rejects.map(({ cells, error }) => rejectedLine(layout, cells[0] ?? '', error)).join('')
     const header = isFirst ? [line(layout.header, errorColumn)] : []
-    return stringify([...header, ...rejects.map(({ cells, error }) => line(cells, error))], { delimiter })
+    const separator = isFirst && hasSeparatorLine ? `sep=${delimiter}\n` : ''
+    const records = [...header, ...rejects.map(({ cells, error }) => line(cells, error))]
+    return separator + stringify(records, { delimiter })
   }
   return {
     async append(rejects) {

@@ -1,4 +1,5 @@
 /** `deskwire import` of files as they are in the world: nothing is rounded, doubled or dropped without a word. */
+import { readFileSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { forward, startHttpServer } from '../../../testbed/loopback.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
@@ -28,7 +29,8 @@ test('values that JSON would lose are rejected by a rehearsal and a run alike, a
     '{"externalId":"a","customAttributes":{"seats":7,"seats":null}}',
     '{"externalId":"a","name":"Eve","n\\u0061me":"Ada"}',
   )
-  const [rehearsed, ran] = [await take(path, '--dry-run'), await take(path)]
+  const options = ['--duplicates', 'last']
+  const [rehearsed, ran] = [await take(path, '--dry-run', ...options), await take(path, ...options)]
   expect([rehearsed.code, ran.code, ran.stderr]).toEqual([3, 3, rehearsed.stderr])
   const told = ['1e400 would become Infinity', '1e-400 would become 0', '-1e400 would become -Infinity']
   expect(ran.stderr.trimEnd().split('\n')).toEqual([
@@ -167,4 +169,26 @@ test('a line that makes the service refuse a whole batch is rejected alone', asy
     api.token,
   ])
   expect(JSON.parse(behind.stdout)).toMatchObject({ created: 59, rejected: 1 })
+})
+
+test('a spreadsheet’s sep= line is understood, and an id that it shortened is warned of', async () => {
+  const { customers, take } = await desk()
+  const text = '\ufeffsep=;\r\nexternalId;name;email\r\n1,23457E+12;Ada;\r\n4E+5;Grace;nope\r\n12e5;Eve;\r\n'
+  const path = fileOf(text)
+  const warning =
+    'warning: line 3 has the externalId "1,23457E+12" and 1 more like it: a spreadsheet has shortened a number. Format the column as text, and export the file again\n'
+  const [rehearsed, ran] = [await take(path, '--dry-run'), await take(path)]
+  for (const { code, stderr } of [rehearsed, ran])
+    expect([code, stderr]).toEqual([3, expect.stringMatching(/^.*\nline 4: email: must be/)])
+  expect([rehearsed.stderr.startsWith(warning), ran.stderr.startsWith(warning)]).toEqual([true, true])
+  const rejects = path.replace('.csv', '.rejects.csv')
+  writeFileSync(rejects, readFileSync(rejects, 'utf8').replace('nope', 'grace@example.com'))
+  expect(await take(rejects)).toMatchObject({ code: 0, stdout: expect.stringContaining('1 created') })
+  expect((await customers()).map(({ name }: { name: string }) => name).sort()).toEqual([
+    'Ada',
+    'Eve',
+    'Grace',
+  ])
+  const commas = await take(fileOf('sep=,\nname,company\nAlan,Bletchley\n'))
+  expect(commas).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('1 created') })
 })

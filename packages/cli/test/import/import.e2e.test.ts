@@ -60,7 +60,8 @@ test('every line becomes a row or is rejected with all its faults; corrected, th
   )
   const rejects = path.replace('.csv', '.rejects.csv')
 
-  const rehearsed = await runHere(['import', path, '--dry-run'])
+  const options = ['--duplicates', 'last']
+  const rehearsed = await runHere(['import', path, '--dry-run', ...options])
   const told = [
     /^line 5: customAttributes\.seats: must be a number .*; got "many"; email: must be an email address .*$/m,
     /^line 6: it has 2 values where the header has 7$/m,
@@ -71,7 +72,7 @@ test('every line becomes a row or is rejected with all its faults; corrected, th
   expect(await customersOf('Mixed')).toEqual([])
   expect(existsSync(rejects)).toBe(false)
 
-  const ran = await runHere(['import', path, ...at()])
+  const ran = await runHere(['import', path, ...options, ...at()])
   expect(ran.code).toBe(3)
   expect(ran.stdout).toMatch(
     /^6 rows in \d+\.\d s: 1 created, 1 updated, 4 rejected\nThe rejected lines are in /,

@@ -51,6 +51,36 @@ test.each<[reason: string, words: () => string[], kind: new (message: string) =>
     UsageError,
     /^--delimiter: "::" is not accepted; it/,
   ],
+  [
+    'an externalId twice',
+    () => [fileOf('name,externalId\nAda,1.23457E+12\nGrace,a\nEve,1.23457E+12\nBob,1.23457E+12\nC,a\n')],
+    UsageError,
+    /^.* has externalIds more than once: "1\.23457E\+12" on lines 2, 4, 5; "a" on lines 3, 6\. Correct the file, or give --duplicates last/,
+  ],
+  [
+    'lines with an externalId twice',
+    () => [fileOf('{"externalId":"a"}\n{"externalId":"\\u0061","name":"A"}\n', 'a.jsonl'), '--history'],
+    UsageError,
+    /^.* has externalIds more than once: "a" on lines 1, 2\. Correct the file$/,
+  ],
+  [
+    'other duplicates',
+    () => [fileOf('name\n'), '--duplicates', 'first'],
+    UsageError,
+    /^--duplicates: "first" is not accepted; it must be last$/,
+  ],
+  [
+    'duplicates with a past',
+    () => [fileOf('name\n'), '--duplicates', 'last', '--history'],
+    UsageError,
+    /^--duplicates last: rows with their past are not changed/,
+  ],
+  [
+    'another delimiter than it names',
+    () => [fileOf('sep=;\nname\n'), '--delimiter', ','],
+    UsageError,
+    /^--delimiter: the first line of .* says sep=;: leave --delimiter out/,
+  ],
 ])('an import of %s', async (_, words, kind, message) => {
   const refused = importCommand.run([...words(), ...nowhere])
   await expect(refused).rejects.toThrow(kind)
