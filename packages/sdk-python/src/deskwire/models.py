@@ -369,8 +369,8 @@ class ConversationImport(_ConversationImportRequired, total=False):
 
     createdAt: str | None
     """When it was made. Now, unless given. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z, or null."""
-    customerId: str
-    """Who the conversation is with. Becomes null when the customer is deleted. Must be the id (a UUID) of a customer."""
+    customerId: str | None
+    """Who the conversation is with. Becomes null when the customer is deleted. Must be the id (a UUID) of a customer, or null where it was deleted, or null."""
     subject: str | None
     """The subject, as its list shows it. Must be a string of at most 255 characters (no U+0000), or null."""
     status: Literal["open", "resolved"]
@@ -993,8 +993,8 @@ class BookingImport(_BookingImportRequired, total=False):
 
     createdAt: str | None
     """When it was made. Now, unless given. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z, or null."""
-    customerId: str
-    """Who booked. Becomes null when the customer is deleted. Must be the id (a UUID) of a customer."""
+    customerId: str | None
+    """Who booked. Becomes null when the customer is deleted. Must be the id (a UUID) of a customer, or null where it was deleted, or null."""
     status: Literal["pending", "confirmed", "cancelled", "completed", "no_show", "rejected"]
     """pending or confirmed at creation; moved by actions from then on. Must be one of pending, confirmed, cancelled, completed, no_show, rejected. Initially `"pending"`."""
     location: BookingImportLocation | None
@@ -1011,6 +1011,10 @@ class BookingImport(_BookingImportRequired, total=False):
     """Why it was cancelled. Must be a string of at most 2000 characters (no U+0000), or null."""
     rejectionReason: str | None
     """Why it was rejected. Must be a string of at most 2000 characters (no U+0000), or null."""
+    previousStartAt: str | None
+    """When it started before it was last moved. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z, or null."""
+    rescheduleCount: int
+    """How often it was moved. Must be a whole number from 0 up. Initially `0`."""
     confirmedAt: str | None
     """When it was confirmed. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z, or null."""
     completedAt: str | None

@@ -124,6 +124,29 @@ describe('each kind has its past', () => {
     expect((await imported('teammates', { name: 'Grace', createdAt: years.made })).createdAt).toBe(years.made)
   })
 
+  test('a conversation and a booking without the customer, who was deleted; a booking that was moved', async () => {
+    const { id } = await imported('conversations', {
+      customerId: null,
+      channel: 'email',
+      createdAt: years.made,
+    })
+    const message = { conversationId: id, direction: 'inbound', author: { type: 'customer' }, body: 'Hi' }
+    expect(await imported('messages', message)).toMatchObject({ customerId: null })
+    const moved = { previousStartAt: '2031-01-01T09:00:00.000Z', rescheduleCount: 3 }
+    const times = { startAt: '2031-02-01T09:00:00.000Z', endAt: '2031-02-01T10:00:00.000Z', timezone: 'UTC' }
+    const booking = { customerId: null, title: 'Fitting', createdAt: years.made, ...times, ...moved }
+    expect(await imported('bookings', booking)).toMatchObject(booking)
+    expect(await refused('bookings', { title: 'T', ...times, rescheduleCount: -1 })).toEqual([
+      'validation_failed',
+      '/rescheduleCount must be a whole number from 0 up',
+      '/customerId is required: must be the id (a UUID) of a customer, or null where it was deleted',
+    ])
+    const created = await api.post('/v1/bookings/batch', { items: [booking] })
+    expect(
+      created.json.data[0].problem.errors.map(({ pointer }: { pointer: string }) => pointer).sort(),
+    ).toEqual(['/createdAt', '/customerId', '/previousStartAt', '/rescheduleCount'])
+  })
+
   test('a booking: how it ended, and when', async () => {
     const customerId = (await makeCustomer(api)).id
     const at = { startAt: '2019-03-02T09:00:00.000Z', endAt: '2019-03-02T10:00:00.000Z', timezone: 'UTC' }

@@ -84,8 +84,12 @@ export const bookingFields = {
     description: 'Why it was cancelled.',
   }),
   rejectionReason: text({ max: 2_000, access: 'read', imported: true, description: 'Why it was rejected.' }),
-  previousStartAt: timestamp({ access: 'read', description: 'When it started before it was last moved.' }),
-  rescheduleCount: count({ description: 'How often it was moved.' }),
+  // An import may give any time.
+  previousStartAt: {
+    ...timestamp({ access: 'read', description: 'When it started before it was last moved.' }),
+    imported: true,
+  },
+  rescheduleCount: count({ imported: true, description: 'How often it was moved.' }),
   confirmedAt: timestamp({ access: 'read', imported: true, description: 'When it was confirmed.' }),
   completedAt: timestamp({ access: 'read', imported: true, description: 'When it was marked as completed.' }),
   cancelledAt: timestamp({ access: 'read', imported: true, description: 'When it was cancelled.' }),

@@ -211,10 +211,13 @@ export function integer<const O extends Optional & { min: number; max: number }>
   return defineField(z.int().min(min).max(max), `a whole number from ${min} to ${max}`, 'bigint', options)
 }
 
-/** A counter from 0 that the service maintains. */
+/** A counter from 0 that the service maintains, unless an import gives it. */
 export function count(options: Options): Field<number> {
   const own = { ...options, access: 'read' } as const
-  return defineField(z.int().min(0), 'a number', 'bigint', own, { nullable: false, initial: 0 })
+  return defineField(z.int().min(0), 'a whole number from 0 up', 'bigint', own, {
+    nullable: false,
+    initial: 0,
+  })
 }
 
 /** The id of another object, which must exist when it is set. */

@@ -19,10 +19,16 @@ const createdAt = timestamp({
 export const importShape: (kind: Kind) => Shape = madeOnce((kind) => {
   const own = Object.entries<Field>(kind.fields).map(([name, field]): [string, Field] => [
     name,
-    field.imported ? { ...field, access: 'create', ...field.asImported } : field,
+    field.imported ? { ...field, access: 'create', ...field.asImported } : mayHaveLost(field),
   ])
   return { name: kind.name, fields: Object.fromEntries([['createdAt', createdAt], ...own]) }
 })
+
+/** The object that a reference was detached from is gone: an import says so with null. */
+function mayHaveLost(field: Field): Field {
+  if (field.reference?.onRemove !== 'detach') return field
+  return { ...field, nullable: true, accepts: `${field.accepts}, or null where it was deleted` }
+}
 
 /** A new object with its past, from an item and the kind's rules. `listed`: errors of a refusal at most. */
 export function parseImport(
