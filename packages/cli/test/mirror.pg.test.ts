@@ -262,7 +262,7 @@ test('what a copy cannot hold or has not made is said, and leaves 3 or 1', async
   sql(mine, "insert into customers values ('precious')")
   const refused = await runHere(['mirror', '--once', '--to', mine, ...at])
   expect(refused).toMatchObject({ code: 1, stdout: '' })
-  expect(refused.stderr).toMatch(/^deskwire: There is a table customers that no mirror made/)
+  expect(refused.stderr).toMatch(/^deskwire: There is a table or view customers that no mirror made/)
   expect(sql(mine, 'select * from customers')).toEqual([{ mine: 'precious' }])
 })
 

@@ -14,7 +14,7 @@ import {
 import { readJson } from '@deskwire/sdk/json'
 import { MirrorError } from './error.ts'
 import { historyOf, refilled, versionOf, versionTime } from './history.ts'
-import { claimSchema, recordSchema, schemaTable } from './own-table.ts'
+import { adopt, adoptOwn, allIds, recordSchema, rowsOfPiece } from './own-table.ts'
 import {
   isoTime,
   isUuid,
@@ -198,10 +198,7 @@ export class Copy {
       // Another process may have begun it meanwhile.
       const there = await notedOf(name, tx)
       if (there !== undefined) return there
-      if (adopts && name === 'live') {
-        await adopt(tx, schemaTable)
-        await claimSchema(tx)
-      }
+      if (adopts && name === 'live') await adoptOwn(tx)
       for (const table of allTables(noted)) {
         if (adopts) await adopt(tx, table)
         else await make(tx, table)
@@ -1149,21 +1146,6 @@ async function make(tx: StoreWriter, table: Table): Promise<void> {
   await tx.define(table)
 }
 
-/** Creates a table, or takes over one that fits, without its rows. @throws MirrorError for one that does not fit. */
-export async function adopt(tx: StoreWriter, table: Table): Promise<void> {
-  const drift = await tx.drift(table)
-  const other = drift?.find(({ isMissing }) => !isMissing)
-  if (other !== undefined)
-    throw new MirrorError(
-      `The table ${table.name} cannot be adopted, and nothing was changed: ${other.text}. Change that, or rename the table.`,
-    )
-  await tx.define(table)
-  const ids: string[] = []
-  for (const rows of [tx.rows(table, allIds), tx.removed(table, allIds)])
-    for await (const piece of rows) ids.push(...piece.map(({ id }) => id))
-  while (ids.length > 0) await tx.erase(table, ids.splice(0, rowsOfPiece))
-}
-
 /** The columns that have to be filled, as they are new or of another type. */
 function freshColumns(before: Table, now: Table) {
   return now.columns.flatMap(({ field, name, type }) => {
@@ -1213,14 +1195,6 @@ async function rewriteRemoved(tx: StoreWriter, table: Table, ids: readonly strin
     table,
     sound.map((row) => removalFor(row, row.removedAt)),
   )
-}
-
-/** Rows that are read and written at once. */
-const rowsOfPiece = 1_000
-
-const allIds = {
-  after: '00000000-0000-0000-0000-000000000000',
-  before: 'ffffffff-ffff-ffff-ffff-ffffffffffff',
 }
 
 const emptySums = (kinds: readonly string[]) =>

@@ -16,8 +16,9 @@ export {
   type Trouble,
   type Verification,
 } from './mirror.ts'
+export { statusTable } from './own-table.ts'
 export type { Selection } from './select.ts'
-export { type KindStatus, type MirrorStatus, statusOf, statusTable, tablesOf } from './status.ts'
+export { type KindStatus, type MirrorStatus, statusOf, tablesOf } from './status.ts'
 export {
   type Cell,
   type Column,

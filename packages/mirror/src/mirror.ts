@@ -16,10 +16,10 @@ import {
   type QuarantinedRow,
 } from './copy.ts'
 import { MirrorError } from './error.ts'
-import { schemaTable } from './own-table.ts'
+import { schemaTable, statusTable } from './own-table.ts'
 import { kindsOf } from './schema.ts'
 import { requireSame, type Selection } from './select.ts'
-import { adoptStatus, recordStatus, statusTable } from './status.ts'
+import { recordStatus } from './status.ts'
 import { type Store, StoreUnavailable, WriteRefused } from './store.ts'
 
 export interface MirrorOptions {
@@ -389,7 +389,6 @@ export class Mirror {
     if (copy === undefined) {
       copy = await Copy.begin('live', this.#of)
       this.#isNew = true
-      if (this.#of.adopts) await adoptStatus(store)
     } else await store.read((at) => (copy as Copy).requireShape(at))
     return copy
   }

@@ -1,4 +1,5 @@
 /** Tables of the mirror's own, beside those of the kinds. */
+import { MirrorError } from './error.ts'
 import { derivedId, storedRow } from './row.ts'
 import {
   type Column,
@@ -38,9 +39,16 @@ export async function replaceOwn(tx: StoreWriter, table: Table, rows: readonly S
 
 async function allOf(at: StoreReader, table: Table): Promise<StoredRow[]> {
   const rows: StoredRow[] = []
-  const [after, before] = ['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff']
-  for await (const piece of at.rows(table, { after, before })) rows.push(...piece)
+  for await (const piece of at.rows(table, allIds)) rows.push(...piece)
   return rows
+}
+
+/** Rows that are read and written at once. */
+export const rowsOfPiece = 1_000
+
+export const allIds = {
+  after: '00000000-0000-0000-0000-000000000000',
+  before: 'ffffffff-ffff-ffff-ffff-ffffffffffff',
 }
 
 export const schemaTable: Table = {
@@ -66,9 +74,54 @@ export const schemaTable: Table = {
 
 const schemaNote = 'schema'
 
-/** Makes a new copy take over a table of this name, as of a copy whose notes were lost. */
-export async function claimSchema(tx: StoreWriter): Promise<void> {
+export const statusTable: Table = {
+  name: '_deskwire_status',
+  comment: 'The state of the copy, a row per kind. The mirror writes it; changes are overwritten.',
+  marksRemovals: false,
+  columns: [
+    ownColumn('id', 'id', 'uuid', 'Derived from the kind.'),
+    ownColumn('kind', 'kind', 'text', 'The kind, as in the API: `ticket`.'),
+    ownColumn('rows', 'rows', 'integer', 'Rows of the kind in the copy.'),
+    ownColumn(
+      'lastChangeAt',
+      'last_change_at',
+      'timestamp',
+      'The time of the last change that the copy holds.',
+    ),
+    ownColumn(
+      'caughtUpAt',
+      'caught_up_at',
+      'timestamp',
+      'When the copy last matched the service; lag counts from it.',
+    ),
+    ownColumn('verifiedAt', 'verified_at', 'timestamp', 'When `verify` last compared every row.'),
+    ownColumn('exact', 'exact', 'boolean', 'Whether that comparison found nothing.'),
+  ],
+}
+
+export const statusNote = 'status'
+
+/** Makes a new copy take over tables of these names, as of a copy whose notes were lost. @throws MirrorError when one does not fit. */
+export async function adoptOwn(tx: StoreWriter): Promise<void> {
+  await adopt(tx, schemaTable)
   await tx.setNote(schemaNote, '0')
+  await adopt(tx, statusTable)
+  await tx.setNote(statusNote, '{}')
+}
+
+/** Creates a table, or takes over one that fits, without its rows. @throws MirrorError for one that does not fit. */
+export async function adopt(tx: StoreWriter, table: Table): Promise<void> {
+  const drift = await tx.drift(table)
+  const other = drift?.find(({ isMissing }) => !isMissing)
+  if (other !== undefined)
+    throw new MirrorError(
+      `${table.name} cannot be adopted, and no table was changed: ${other.text}. Change that, or rename it.`,
+    )
+  await tx.define(table)
+  const ids: string[] = []
+  for (const rows of [tx.rows(table, allIds), tx.removed(table, allIds)])
+    for await (const piece of rows) ids.push(...piece.map(({ id }) => id))
+  while (ids.length > 0) await tx.erase(table, ids.splice(0, rowsOfPiece))
 }
 
 /** Writes the columns of these tables as they are from this version on. @throws NameTaken when the table is not the mirror's. */

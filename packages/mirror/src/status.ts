@@ -1,8 +1,8 @@
 /** The state of a copy, as `deskwire mirror status`, the table `_deskwire_status` and metrics show it. It needs no service. */
 import { readJson } from '@deskwire/sdk/json'
-import { adopt, type Noted, notedOf } from './copy.ts'
+import { type Noted, notedOf } from './copy.ts'
 import { MirrorError } from './error.ts'
-import { makeOwn, ownColumn, replaceOwn } from './own-table.ts'
+import { makeOwn, replaceOwn, statusNote, statusTable } from './own-table.ts'
 import { derivedId, storedRow } from './row.ts'
 import type { Selection } from './select.ts'
 import type { Store, StoreReader, Table } from './store.ts'
@@ -40,33 +40,6 @@ interface Seen {
   readonly compared?: readonly string[]
 }
 
-export const statusTable: Table = {
-  name: '_deskwire_status',
-  comment: 'The state of the copy, a row per kind. The mirror writes it; changes are overwritten.',
-  marksRemovals: false,
-  columns: [
-    ownColumn('id', 'id', 'uuid', 'Derived from the kind.'),
-    ownColumn('kind', 'kind', 'text', 'The kind, as in the API: `ticket`.'),
-    ownColumn('rows', 'rows', 'integer', 'Rows of the kind in the copy.'),
-    ownColumn(
-      'lastChangeAt',
-      'last_change_at',
-      'timestamp',
-      'The time of the last change that the copy holds.',
-    ),
-    ownColumn(
-      'caughtUpAt',
-      'caught_up_at',
-      'timestamp',
-      'When the copy last matched the service; lag counts from it.',
-    ),
-    ownColumn('verifiedAt', 'verified_at', 'timestamp', 'When `verify` last compared every row.'),
-    ownColumn('exact', 'exact', 'boolean', 'Whether that comparison found nothing.'),
-  ],
-}
-
-const statusNote = 'status'
-
 /** The state of the copy in a store; undefined without a copy. Opens the store, and creates nothing. */
 export async function statusOf(store: Store, now = Date.now()): Promise<MirrorStatus | undefined> {
   if (!(await store.open({ creates: false }))) return undefined
@@ -93,15 +66,6 @@ export function tablesOf(store: Store): Promise<readonly Table[]> {
     const noted = await notedOf('live', at)
     if (noted === undefined) throw new MirrorError('There is no copy in the store.')
     return noted.tables.map(([, table]) => table)
-  })
-}
-
-/** Takes over a status table without notes, as of a copy whose notes were lost. @throws MirrorError when it does not fit. */
-export async function adoptStatus(store: Store): Promise<void> {
-  await store.write(async (tx) => {
-    if ((await tx.note(statusNote)) !== undefined) return
-    await adopt(tx, statusTable)
-    await tx.setNote(statusNote, '{}')
   })
 }
 

@@ -183,7 +183,7 @@ export interface Drift {
 export class NameTaken extends MirrorError {
   constructor(name: string) {
     super(
-      `There is a table ${name} that no mirror made, and nothing was changed. Rename it, give the copy a schema or file of its own, or take the table over with --adopt (\`adopts\`).`,
+      `There is a table or view ${name} that no mirror made, and nothing was changed. Rename it, give the copy a schema or file of its own, or take over a table with --adopt (\`adopts\`).`,
     )
   }
 }
@@ -225,16 +225,25 @@ export class WriteRefused extends Error {
   }
 }
 
+/** What has a table's name in a store. */
+export interface Held {
+  /** What it is if it is no table: `a view`. */
+  readonly other?: string | undefined
+  /** Types by column. */
+  readonly columns: ReadonlyMap<string, string>
+}
+
 /** Compares a table's columns and their types with the expected ones. */
 export function driftOf(
   table: Table,
   types: Readonly<Record<ColumnType, string>>,
-  held: ReadonlyMap<string, string>,
+  held: Held | undefined,
 ): readonly Drift[] | undefined {
-  if (held.size === 0) return undefined
+  if (held === undefined) return undefined
+  if (held.other) return [{ column: '', text: `it is ${held.other} and not a table`, isMissing: false }]
   const body = { name: '_body', type: 'text' } as const
   return [...table.columns, body, ...removalColumns(table)].flatMap(({ name, type }): Drift[] => {
-    const is = held.get(name)?.toLowerCase()
+    const is = held.columns.get(name)?.toLowerCase()
     if (is === types[type]) return []
     if (is !== undefined)
       return [{ column: name, text: `${name} is ${is} and not ${types[type]}`, isMissing: false }]

@@ -115,6 +115,26 @@ describe.each(Object.entries(places))('in %s', (name, placeOf) => {
     await store.close()
   })
 
+  test('a view is called a view, and nothing is left of a copy that could not adopt it', async () => {
+    await using at = await place()
+    const own = await desk()
+    if (name === 'PostgreSQL') await at.occupy()
+    await at.sql('create view _deskwire_status as select 1 as one')
+    const begin = (adopts: boolean) => new Mirror({ client: own.client, store: at.store(), adopts })
+    for (const [adopts, message] of [
+      [false, /^There is a table or view _deskwire_status that no mirror made/],
+      [true, /^_deskwire_status cannot be adopted, and no table was changed: it is a view and not a table\./],
+    ] as const) {
+      const mirror = begin(adopts)
+      await expect(mirror.catchUp()).rejects.toThrow(message)
+      await mirror.close()
+    }
+    await expect(at.sql('select * from customers')).rejects.toThrow(/customers/)
+    await expect(at.sql('select * from _deskwire_schema')).rejects.toThrow(/_deskwire_schema/)
+    await at.sql('drop view _deskwire_status')
+    await copied(own, at.store())
+  })
+
   test('tables without notes are adopted by order, with views on them', async () => {
     await using at = await place()
     const own = await desk()

@@ -32,6 +32,7 @@ import {
   type Drift,
   driftOf,
   FileTaken,
+  type Held,
   NameTaken,
   type OpenOptions,
   type Removal,
@@ -242,10 +243,11 @@ class Connection implements StoreWriter {
 
   /** Whether the notes' table exists. @throws NameTaken if it does not, and its name or one of `free` is taken. */
   async hasNotes(free: readonly string[]): Promise<boolean> {
-    const held = await this.#columnsOf('deskwire_mirror')
-    if (held.size > 0 && !(held.has('name') && held.has('value'))) throw new NameTaken('deskwire_mirror')
-    if (held.size > 0) return true
-    for (const name of free) if ((await this.#columnsOf(name)).size > 0) throw new NameTaken(name)
+    const held = await this.#held('deskwire_mirror')
+    if (held && (held.other || !(held.columns.has('name') && held.columns.has('value'))))
+      throw new NameTaken('deskwire_mirror')
+    if (held) return true
+    for (const name of free) if ((await this.#held(name)) !== undefined) throw new NameTaken(name)
     return false
   }
 
@@ -263,7 +265,7 @@ class Connection implements StoreWriter {
   }
 
   async drift(table: Table): Promise<readonly Drift[] | undefined> {
-    return driftOf(table, shownTypes, await this.#columnsOf(table.name))
+    return driftOf(table, shownTypes, await this.#held(table.name))
   }
 
   async count({ name, marksRemovals }: Table): Promise<{ existing: number; removed: number }> {
@@ -372,6 +374,16 @@ class Connection implements StoreWriter {
         await this.run(`${alter} alter column ${it} drop not null`)
       await this.run(`comment on column ${quoted(table.name)}.${it} is ${literal(comment)}`)
     }
+  }
+
+  async #held(name: string): Promise<Held | undefined> {
+    const columns = await this.#columnsOf(name)
+    if (columns.size === 0) return undefined
+    const views = await this.#read(
+      'select 1 from duckdb_views() where not internal and lower(view_name) = lower($1) and schema_name = current_schema()',
+      name,
+    )
+    return { other: views.length > 0 ? 'a view' : undefined, columns }
   }
 
   /** With their types, in the table's order: columns of later releases come last. Names match in any case. */

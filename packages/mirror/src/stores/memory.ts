@@ -81,7 +81,10 @@ export class MemoryStore implements Store {
       [...this.#notes]
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .flatMap(([name, value]) => (name.startsWith(prefix) ? [value] : [])),
-    drift: async (table) => driftOf(table, ownTypes, this.#types.get(table.name) ?? new Map()),
+    drift: async (table) => {
+      const columns = this.#types.get(table.name)
+      return driftOf(table, ownTypes, columns && { columns })
+    },
     count: async (table) => {
       const all = [...this.#rows(table).values()]
       const existing = all.filter(({ removed }) => removed === null).length

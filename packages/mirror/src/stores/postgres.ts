@@ -16,6 +16,7 @@ import {
   type ColumnType,
   type Drift,
   driftOf,
+  type Held,
   isIndexed,
   NameTaken,
   type OpenOptions,
@@ -206,20 +207,27 @@ class Connection implements StoreWriter {
       )
   }
 
-  /** @throws NameTaken when another table has the name of the notes. */
+  /** @throws NameTaken when something else has the name of the notes. */
   async hasNotes(): Promise<boolean> {
-    const held = await this.#columnsOf('deskwire_mirror')
-    if (held.size > 0 && !(held.has('name') && held.has('value'))) throw new NameTaken('deskwire_mirror')
-    return held.size > 0
+    const held = await this.#held('deskwire_mirror')
+    if (held && (held.other || !(held.columns.has('name') && held.columns.has('value'))))
+      throw new NameTaken('deskwire_mirror')
+    return held !== undefined
   }
 
-  async #columnsOf(table: string): Promise<Map<string, string>> {
+  async #held(name: string): Promise<Held | undefined> {
     const rows = await this.#rowsOf(
-      `select attname, format_type(atttypid, atttypmod) from pg_attribute
-        where attrelid = to_regclass($1) and attnum > 0 and not attisdropped`,
-      [this.#name(table)],
+      `select c.relkind, a.attname, format_type(a.atttypid, a.atttypmod) from pg_class as c
+        left join pg_attribute as a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+        where c.oid = to_regclass($1)`,
+      [this.#name(name)],
     )
-    return new Map(rows.map(([name, type]) => [name ?? '', type ?? '']))
+    const [[kind] = []] = rows
+    if (!kind) return undefined
+    return {
+      other: others(kind),
+      columns: new Map(rows.map(([, column, type]) => [column ?? '', type ?? ''])),
+    }
   }
 
   /** The columns that refuse null. */
@@ -233,7 +241,7 @@ class Connection implements StoreWriter {
 
   async makeNotes(free: readonly string[]): Promise<void> {
     if (await this.hasNotes()) return
-    for (const name of free) if ((await this.#columnsOf(name)).size > 0) throw new NameTaken(name)
+    for (const name of free) if ((await this.#held(name)) !== undefined) throw new NameTaken(name)
     // Two that begin at once would both create what neither has found.
     await this.transaction(async () => {
       await this.#run(`create schema if not exists ${this.#schema}`)
@@ -321,7 +329,7 @@ class Connection implements StoreWriter {
   }
 
   async drift(table: Table): Promise<readonly Drift[] | undefined> {
-    return driftOf(table, shownTypes, await this.#columnsOf(table.name))
+    return driftOf(table, shownTypes, await this.#held(table.name))
   }
 
   async count({ name, marksRemovals }: Table): Promise<{ existing: number; removed: number }> {
@@ -399,8 +407,8 @@ class Connection implements StoreWriter {
   async define(table: Table): Promise<void> {
     const name = this.#name(table.name)
     const own = removalColumns(table)
-    const held = await this.#columnsOf(table.name)
-    if (held.size === 0) {
+    const held = (await this.#held(table.name))?.columns
+    if (held === undefined) {
       const columns = [
         ...table.columns.map(
           (column, n) => `${defined(column)}${n === 0 ? ' primary key' : column.required ? ' not null' : ''}`,
@@ -542,6 +550,12 @@ class Connection implements StoreWriter {
 }
 
 const defined = ({ name, type }: Pick<Column, 'name' | 'type'>) => `${quoted(name)} ${types[type]}`
+
+/** What `relkind` means, if it is no table. */
+function others(kind: string): string | undefined {
+  if (['r', 'p'].includes(kind)) return undefined
+  return { v: 'a view', m: 'a materialized view', f: 'a foreign table' }[kind] ?? 'something else'
+}
 
 /** COPY takes no parameters. */
 function idLiteral(id: string): string {

@@ -12,6 +12,7 @@ import {
   type Drift,
   driftOf,
   FileTaken,
+  type Held,
   isIndexed,
   NameTaken,
   type OpenOptions,
@@ -172,11 +173,12 @@ class Connection implements StoreWriter {
 
   /** Whether the notes' table exists. @throws NameTaken if it does not, and its name or one of `free` is taken. */
   hasNotes(free: readonly string[]): boolean {
-    const held = this.#columnsOf('deskwire_mirror')
-    if (held.size > 0 && !(held.has('name') && held.has('value'))) throw new NameTaken('deskwire_mirror')
-    const taken = held.size > 0 ? undefined : free.find((name) => this.#columnsOf(name).size > 0)
+    const held = this.#held('deskwire_mirror')
+    if (held && (held.other || !(held.columns.has('name') && held.columns.has('value'))))
+      throw new NameTaken('deskwire_mirror')
+    const taken = held ? undefined : free.find((name) => this.#held(name) !== undefined)
     if (taken !== undefined) throw new NameTaken(taken)
-    return held.size > 0
+    return held !== undefined
   }
 
   /** Whether a column can later have nulls again, as in SQLite 3.53; otherwise it has to take them from the beginning. */
@@ -224,13 +226,20 @@ class Connection implements StoreWriter {
   }
 
   async drift(table: Table): Promise<readonly Drift[] | undefined> {
-    return driftOf(table, types, this.#columnsOf(table.name))
+    return driftOf(table, types, this.#held(table.name))
   }
 
   /** Names match in any case, as in SQLite. */
-  #columnsOf(name: string): Map<string, string> {
-    const rows = this.#read('select name, type from pragma_table_info(?)', name)
-    return new Map(rows.map(([column, type]) => [column as string, type as string]))
+  #held(name: string): Held | undefined {
+    const rows = this.#read(
+      `select s.type, t.name, t.type from sqlite_schema as s, pragma_table_info(s.name) as t
+        where s.name = ? collate nocase and s.type in ('table', 'view')`,
+      name,
+    )
+    const [[is] = []] = rows
+    if (is === undefined) return undefined
+    const columns = new Map(rows.map(([, column, type]) => [String(column), String(type)]))
+    return { other: is === 'view' ? 'a view' : undefined, columns }
   }
 
   async count(table: Table): Promise<{ existing: number; removed: number }> {
@@ -306,7 +315,7 @@ class Connection implements StoreWriter {
       ...removalColumns(table).map(({ name, type }) => `${name} ${types[type]}`),
     ]
     this.run(`create table if not exists ${quoted(table.name)} (${columns.join(', ')}) strict`)
-    const there = this.#columnsOf(table.name)
+    const there = this.#held(table.name)?.columns ?? new Map()
     const demanding = this.#read('select name from pragma_table_info(?) where "notnull"', table.name).flat()
     for (const column of [...table.columns.slice(1), ...removalColumns(table)]) {
       const is = there.get(column.name)?.toLowerCase()
