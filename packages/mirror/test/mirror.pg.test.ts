@@ -234,7 +234,7 @@ describe.each(Object.entries(places))('in %s', (_, placeOf) => {
     const refused = async (name: string) => {
       const mirror = mirrorOf(client, at.store())
       await expect(mirror.catchUp()).rejects.toThrow(
-        `There is a table ${name} that no mirror made, and nothing was changed.`,
+        `There is a table or view ${name} that no mirror made, and nothing was changed.`,
       )
       await mirror.close()
     }
