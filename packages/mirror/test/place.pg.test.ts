@@ -1,6 +1,8 @@
 /** A mirror and the place of its copy: what is in the way for a while is waited out, and what no mirror made is taken over only by order. */
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
 import { createClient } from '@deskwire/sdk'
@@ -165,7 +167,48 @@ test('an SQLite file that another process has locked is waited out', async () =>
   const { SqliteStore } = await import('../src/stores/sqlite.ts')
   const store = new SqliteStore({ file, busyMs: 1 })
   const troubles = await waitedOut({ client: own.client, store }, async () => other.close())
-  expect(troubles[0]).toBe('SQLite: database is locked')
+  expect(troubles[0]).toMatch(/^SQLite: database is locked\. Another program writes to the file.*\.$/)
+})
+
+test('a file of SQLite is one that anybody can read once it is closed, and is not changed by a look', async () => {
+  await using at = await places.SQLite()
+  const own = await desk()
+  const { file } = at.address as { file: string }
+  const names = () => readdirSync(dirname(file))
+  // What a reader needs besides the file, which it could not make in a place that is read-only.
+  const isInWalMode = () => readFileSync(file)[18] === 2
+  const store = at.store()
+  const mirror = new Mirror({ client: own.client, store })
+  await mirror.catchUp()
+  expect([isInWalMode(), names()]).toEqual([true, ['copy.db', 'copy.db-shm', 'copy.db-wal']])
+  const reader = new DatabaseSync(file, { readOnly: true })
+  reader.exec('begin; select * from customers')
+  await mirror.close()
+  // Others are not waited for.
+  expect(isInWalMode()).toBe(true)
+  reader.close()
+  await copied(own, at.store())
+  expect([isInWalMode(), names()]).toEqual([false, ['copy.db']])
+  const before = await at.look()
+  const looking = at.store()
+  expect(await statusOf(looking)).toMatchObject({ lagSeconds: expect.any(Number) })
+  await looking.close()
+  expect(await at.look()).toEqual(before)
+})
+
+test('a file of SQLite that is damaged is reported with what to do', async () => {
+  await using at = await places.SQLite()
+  const own = await desk()
+  const { file } = at.address as { file: string }
+  await copied(own, at.store())
+  const bytes = readFileSync(file)
+  // All pages but the first, which has the names of the tables.
+  writeFileSync(file, bytes.fill(0xff, bytes.readUInt16BE(16)))
+  const mirror = new Mirror({ client: own.client, store: at.store() })
+  const refused = mirror.catchUp()
+  await expect(refused).rejects.toThrow(MirrorError)
+  await expect(refused).rejects.toThrow(/^SQLite: .*malformed\. Move the file away, .*\.$/)
+  await mirror.close()
 })
 
 test('a PostgreSQL that refuses writes until it is promoted is waited out', async () => {

@@ -44,6 +44,7 @@ import {
   type StoreReader,
   StoreUnavailable,
   type StoreWriter,
+  sentences,
   type Table,
   type VersionEnd,
   type VersionKey,
@@ -145,7 +146,7 @@ export class DuckDbStore implements Store {
       if (error.message.includes('not a valid DuckDB database file')) throw new FileTaken(file)
       if (!error.message.includes('Could not set lock')) throw error
       throw new StoreUnavailable(
-        `${file} is open in another process, and DuckDB lets one process at a time write to a file.`,
+        `${file} is open in another process, and DuckDB lets one process at a time write to a file. Close it there, or read the copy between two runs of \`--every\`.`,
         { cause: error },
       )
     })
@@ -228,7 +229,7 @@ class Connection implements StoreWriter {
       if (error instanceof Error && ofTheRow.test(error.message))
         throw new RowRefused(error.message, { cause: error })
       if (error instanceof Error && passing.test(error.message))
-        throw new StoreUnavailable(`DuckDB: ${error.message}`, { cause: error })
+        throw new StoreUnavailable(sentences('DuckDB', error, nextOf(error)), { cause: error })
       throw error instanceof Error && refusing.test(error.message) ? new WriteRefused('DuckDB', error) : error
     }
   }
@@ -551,6 +552,14 @@ const existing = ({ marksRemovals }: Table, of?: string) =>
 
 /** Another transaction or the disk is in the way. */
 const passing = /^(?:TransactionContext|IO|Out of Memory) Error: /
+
+function nextOf({ message }: Error): string {
+  if (message.startsWith('IO'))
+    return 'Look at the space and the permissions of the place of the file, and whether its disk answers.'
+  if (message.startsWith('Out')) return 'Give DuckDB more memory (memory_limit), or close other programs.'
+  return 'Another transaction changes the same tables: wait for it, or end it.'
+}
+
 /** A database that DuckDB calls invalid has to be opened again. */
 const refusing = /^(?!FATAL|INTERNAL)[A-Z][\w ]* Error: /
 const ofTheRow = /^(?:(?:Conversion|Invalid Input|Constraint|Out of Range) Error|Failed to append: )/

@@ -1,7 +1,11 @@
-/** A copy in an SQLite file, by Node's SQLite. It is in WAL mode: readers see the last complete page, and block nobody. */
+/**
+ * A copy in an SQLite file, by Node's SQLite. While the mirror writes, the file is in WAL mode: readers see the last complete page, and block
+ * nobody. Closed, it is one file, which programs that may not write can read.
+ */
 import { existsSync } from 'node:fs'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { IdRange } from '@deskwire/sdk'
+import { MirrorError } from '../error.ts'
 import { makeOwnFile, requireFree } from '../files.ts'
 import { Queue } from '../queue.ts'
 import { unholdable } from '../row.ts'
@@ -25,6 +29,7 @@ import {
   type StoreReader,
   StoreUnavailable,
   type StoreWriter,
+  sentences,
   type Table,
   type VersionEnd,
   type VersionKey,
@@ -77,22 +82,22 @@ export class SqliteStore implements Store {
     }
     const writer = new Connection(this.#file, this.#busyMs)
     try {
-      if (!writer.hasNotes(free) && !creates) {
+      const hasNotes = writer.hasNotes(free)
+      if (!hasNotes && !creates) {
         writer.close()
         return false
       }
-      writer.run('pragma journal_mode = wal')
-      // A power failure may undo the last transactions, each whole, rows with their cursor: the copy is then older, and as exact.
-      writer.run('pragma synchronous = normal')
-      // Overwrites removed rows in the file.
-      writer.run('pragma secure_delete = on')
-      writer.run(
-        'create table if not exists deskwire_mirror (name text primary key, value text not null) strict',
-      )
+      if (!hasNotes) {
+        writer.beginWriting()
+        writer.run(
+          'create table if not exists deskwire_mirror (name text primary key, value text not null) strict',
+        )
+      }
     } catch (error) {
       writer.close()
       if ((error as SqliteError).errcode === notADatabase) throw new FileTaken(this.#file)
-      throw isPassing(error) ? unavailable(error) : error
+      // A place where no file can be does not pass.
+      throw codeOf(error) === cannotOpen ? error : translated(error)
     }
     this.#reader = new Connection(this.#file, this.#busyMs)
     this.#writer = writer
@@ -100,17 +105,19 @@ export class SqliteStore implements Store {
   }
 
   async close(): Promise<void> {
-    for (const connection of [this.#reader, this.#writer]) connection?.close()
+    this.#reader?.close()
+    this.#writer?.endWriting()
+    this.#writer?.close()
     this.#reader = undefined
     this.#writer = undefined
   }
 
   write<T>(work: (tx: StoreWriter) => Promise<T>): Promise<T> {
-    return this.#writes.run(() => transaction(opened(this.#writer), 'begin immediate', work))
+    return this.#writes.run(() => transaction(opened(this.#writer), true, work))
   }
 
   read<T>(work: (at: StoreReader) => Promise<T>): Promise<T> {
-    return this.#reads.run(() => transaction(opened(this.#reader), 'begin', work))
+    return this.#reads.run(() => transaction(opened(this.#reader), false, work))
   }
 
   /** SQLite has no booleans; numbers are read as text, as others' may exceed ours. */
@@ -131,20 +138,20 @@ function opened(connection: Connection | undefined): Connection {
 
 async function transaction<T>(
   connection: Connection,
-  begin: string,
+  writes: boolean,
   work: (tx: StoreWriter) => Promise<T>,
 ): Promise<T> {
   try {
-    connection.run(begin)
+    if (writes) connection.beginWriting()
+    connection.run(writes ? 'begin immediate' : 'begin')
     const result = await work(connection)
     connection.run('commit')
     return result
   } catch (error) {
     if (connection.isInTransaction) connection.run('rollback')
-    if (isPassing(error)) throw unavailable(error)
-    throw (error as SqliteError).code === 'ERR_SQLITE_ERROR'
-      ? new WriteRefused('SQLite', error as Error)
-      : error
+    const known = translated(error)
+    if (known !== error || (error as SqliteError).code !== 'ERR_SQLITE_ERROR') throw known
+    throw new WriteRefused('SQLite', error as Error)
   }
 }
 
@@ -153,11 +160,29 @@ interface SqliteError {
   readonly errcode?: number
 }
 
-/** Busy, locked, read-only for a while, failed at the disk, or full. */
-const passing = [5, 6, 8, 10, 13]
-const isPassing = (error: unknown) => passing.includes(((error as SqliteError).errcode ?? 0) & 0xff)
-const unavailable = (error: unknown) =>
-  new StoreUnavailable(`SQLite: ${(error as Error).message}`, { cause: error })
+const codeOf = (error: unknown) => ((error as SqliteError).errcode ?? 0) & 0xff
+
+const taken = 'Another program writes to the file, or has it locked: wait for it, or end it.'
+/** What may pass by itself, and what to do about it. */
+const passing: Readonly<Record<number, string>> = {
+  5: taken,
+  6: taken,
+  8: 'The user of the mirror has to be able to write the file and its directory.',
+  10: 'Look whether the disk of the file answers. A copy needs a local disk: network shares do not lock files reliably.',
+  13: 'Make space on the disk of the file.',
+  14: 'Look whether the directory of the file is there, and whether the user of the mirror can write to it.',
+}
+const [cannotOpen, damaged] = [14, 11]
+
+function translated(error: unknown): unknown {
+  const told = (next: string) => sentences('SQLite', error as Error, next)
+  const code = codeOf(error)
+  if (code === damaged)
+    return new MirrorError(told('Move the file away, and run the command again for a new copy.'))
+  const next = passing[code]
+  return next === undefined ? error : new StoreUnavailable(told(next), { cause: error })
+}
+
 const notADatabase = 26
 /** Too large, a constraint, and another type than the column's. */
 const ofTheRow = [18, 19, 20]
@@ -165,10 +190,33 @@ const ofTheRow = [18, 19, 20]
 class Connection implements StoreWriter {
   readonly #database: DatabaseSync
   readonly #statements = new Map<string, StatementSync>()
+  #isWriting = false
 
   constructor(file: string, busyMs: number) {
     this.#database = new DatabaseSync(file)
     this.run(`pragma busy_timeout = ${busyMs}`)
+  }
+
+  /** A file that is only looked at stays as it is. */
+  beginWriting(): void {
+    if (this.#isWriting) return
+    this.run('pragma journal_mode = wal')
+    // A power failure may undo the last transactions, each whole, rows with their cursor: the copy is then older, and as exact.
+    this.run('pragma synchronous = normal')
+    // Overwrites removed rows in the file.
+    this.run('pragma secure_delete = on')
+    this.#isWriting = true
+  }
+
+  /** Makes one file of it again, unless others have it open. */
+  endWriting(): void {
+    if (!this.#isWriting) return
+    try {
+      this.run('pragma busy_timeout = 0')
+      this.run('pragma journal_mode = delete')
+    } catch {
+      // The next mirror that closes it alone does.
+    }
   }
 
   /** Whether the notes' table exists. @throws NameTaken if it does not, and its name or one of `free` is taken. */
