@@ -30,11 +30,12 @@ const another = `cd ${checkout}
   ${stranger} env HOME=/home/stranger npm start >/tmp/another 2>&1 </dev/null &
   for second in $(seq 60); do ! grep -q 'listening on' /tmp/another || break; sleep 1; done`
 
-const mounted = (name: string, directory: string): Case => ({
+const mounted = (name: string, directory: string, refusal?: RegExp): Case => ({
   name,
   before: `mkdir ${quoted(directory)}; mount --bind ${checkout} ${quoted(directory)}`,
   directory,
   run: start,
+  ...(refusal && { refusal }),
 })
 
 /** An installation of its own, by that Node and npm. */
@@ -63,7 +64,11 @@ const cases: readonly Case[] = [
     }),
   ),
   mounted('a path with spaces and umlauts', '/home/stranger/Unser schönes Büro'),
-  mounted('a path with a quotation mark and a dollar', '/home/stranger/a"b$HOME'),
+  mounted(
+    'a path with a quotation mark and a dollar',
+    '/home/stranger/a"b$HOME',
+    /a character that PostgreSQL cannot have in its path/,
+  ),
   { name: 'HOME is not set', run: `unset HOME; ${start}` },
   { name: 'HOME=/proc', run: `export HOME=/proc; ${start}` },
   {
