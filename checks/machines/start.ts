@@ -28,10 +28,11 @@ process.exit(fault === null ? 0 : 1)
 
 /** Null, or what did not work. */
 async function tryService(program: ChildProcess): Promise<string | null> {
-  const hasStarted = await until(() => /listening on/.test(said) || program.exitCode !== null)
+  const hasEnded = () => program.exitCode !== null || program.signalCode !== null
+  const hasStarted = await until(() => /listening on/.test(said) || hasEnded())
   const url = /listening on (http\S+)/.exec(said)?.[1]
   const key = /\bdwk_\w+/.exec(said)?.[0] ?? process.env.DESKWIRE_BOOTSTRAP_KEY
-  if (program.exitCode !== null) return `ends with ${program.exitCode}: ${complaint()}`
+  if (hasEnded()) return `ends with ${program.exitCode ?? program.signalCode}: ${complaint()}`
   if (!hasStarted || url === undefined || key === undefined) return `does not start: ${complaint()}`
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const body = JSON.stringify({ name: 'Zoë' })
@@ -42,8 +43,7 @@ async function tryService(program: ChildProcess): Promise<string | null> {
   if ((await read.text()) !== JSON.stringify(customer)) return `reading the customer: ${read.status}`
   if (byTerminal) process.kill(-(program.pid as number), 'SIGINT')
   else program.kill('SIGTERM')
-  if (!(await until(() => program.exitCode !== null || program.signalCode !== null)))
-    return `${byTerminal ? 'Ctrl-C' : 'SIGTERM'} does not end it`
+  if (!(await until(hasEnded))) return `${byTerminal ? 'Ctrl-C' : 'SIGTERM'} does not end it`
   let left: readonly string[] = []
   await until(() => {
     left = processes().filter((id) => !before.has(id))
