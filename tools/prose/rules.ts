@@ -78,7 +78,7 @@ export const rules: readonly Rule[] = [
   }),
 ]
 
-/** The words of docs/style.md, each with what to write instead. */
+/** Words, each with what to write instead. */
 function words(list: Readonly<Record<string, string>>): Rule[] {
   return Object.entries(list).map(([word, instead]) => ({
     id: 'word',
