@@ -212,6 +212,18 @@ export const commands: readonly NamedCommand[] = [
     load: async () => (await import('./commands/import.ts')).importCommand,
   },
   {
+    name: 'import zendesk',
+    group: 'data',
+    summary: 'take in an account of Zendesk with its past',
+    load: async () => (await import('./commands/import-account.ts')).importZendesk,
+  },
+  {
+    name: 'import intercom',
+    group: 'data',
+    summary: 'take in an account of Intercom with its past',
+    load: async () => (await import('./commands/import-account.ts')).importIntercom,
+  },
+  {
     name: 'export',
     group: 'data',
     summary: 'write all rows of a kind as lines of JSON',

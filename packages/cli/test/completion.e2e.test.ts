@@ -41,6 +41,8 @@ test('bash offers commands, the rest of a name, words and flags', async () => {
   expect(offered(bash, 'trigger', 'ticket.s')).toEqual(['ticket.status_changed'])
   expect(offered(bash, 'export', 'boo')).toEqual(['bookings'])
   expect(offered(bash, 'serve', '--first')).toEqual(['--first-key-file'])
+  expect(offered(bash, 'import', 'z')).toEqual(['zendesk'])
+  expect(offered(bash, 'import', 'zendesk', '--di')).toEqual(['--dir'])
 })
 
 test('zsh and fish get every command too; another shell is refused with those that there are', async () => {

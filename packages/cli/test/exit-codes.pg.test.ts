@@ -200,6 +200,26 @@ const cases: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
     3: () => [file('bad.csv', 'email\nnope\n'), ...at()],
     130: async () => [path('good.csv'), ...(await silent())],
   },
+  'import zendesk': {
+    0: () => [file('account.json', '{"users":[{"id":1,"role":"end-user","name":"Ada"}]}'), ...at()],
+    1: () => [path('account.json'), ...at('dwk_x')],
+    2: () => [path('none.json'), ...at()],
+    3: () => [
+      file(
+        'deleted.json',
+        '{"users":[{"id":1,"role":"agent"}]}{"id":7,"status":"deleted","requester_id":1,"comments":[]}',
+      ),
+      ...at(),
+    ],
+    130: async () => [path('account.json'), ...(await silent())],
+  },
+  'import intercom': {
+    0: () => [file('workspace.json', '{"type":"contact","id":"1"}'), ...at()],
+    1: () => [path('workspace.json'), ...at('dwk_x')],
+    2: () => [path('account.json'), ...at()],
+    3: () => [file('ticket.json', '{"type":"ticket","id":"7"}'), ...at()],
+    130: async () => [path('workspace.json'), ...(await silent())],
+  },
   export: {
     0: () => ['customers', '--out', path('out'), ...at()],
     1: () => ['customers', '--out', path('none/out'), ...at()],

@@ -21,6 +21,7 @@ import { sharedService } from '../../testbed/shared-service.ts'
 import { backupCommand } from '../src/commands/backup.ts'
 import { exportCommand } from '../src/commands/export.ts'
 import { importCommand } from '../src/commands/import.ts'
+import { importZendesk } from '../src/commands/import-account.ts'
 import { listenCommand } from '../src/commands/listen.ts'
 import { migrateCommand } from '../src/commands/migrate.ts'
 import { mirrorCommand } from '../src/commands/mirror.ts'
@@ -113,6 +114,12 @@ const attempts: Record<string, Attempt> = {
     files: { 'a.csv': 'name\nAda\n', 'a.csv.progress.json': mine },
     words: async (path) => [path('a.csv'), ...(await at())],
     refusal: /progress\.json is not of this import \(it cannot be read\)/,
+  },
+  'import of an account beside another file with the name of its progress': {
+    command: importZendesk,
+    files: { 'a.json': '{"users":[{"id":1,"role":"end-user"}]}', 'zendesk.progress.json': mine },
+    words: async (path) => [path('a.json'), ...(await at())],
+    refusal: /zendesk\.progress\.json is not of this import \(it cannot be read\)/,
   },
   'listen beside another certificate': {
     command: listenCommand,

@@ -37,6 +37,7 @@ const poolers = ranBy('checks/poolers.ts')
 const webhookGuides = ranBy('packages/service/test/docs/webhook-guides.pg.test.ts')
 const mirror = ranBy('packages/mirror/test/guide.e2e.test.ts')
 const receiving = ranBy('packages/sdk/test/guide.test.ts')
+const helpdesks = ranBy('packages/cli/test/import/sources/apis.pg.test.ts')
 const sync = ranBy('packages/service/test/guide.pg.test.ts')
 const generator = (word: string) =>
   needs(word, 'npm run check -- generators runs it, with registries of packages')
@@ -148,8 +149,8 @@ const accounts: Readonly<Record<string, readonly (readonly [begins: string, acco
     ['externalId,name', 'here'],
     ['npx deskwire import tickets', 'here'],
     ['externalId,customerExternalId', 'here'],
-    ['import', 'printed'],
-    ['import', 'printed'],
+    ['export ZENDESK_EMAIL', helpdesks],
+    ['export INTERCOM_TOKEN', helpdesks],
     ['const', 'here'],
     ['npx deskwire export', 'here'],
     ['const customers', 'here'],

@@ -12,6 +12,7 @@ import { printError, printOut, screen } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'
 
 export const importCommand: Command = {
+  words: () => ['zendesk', 'intercom'],
   help: () => `deskwire import FILE: create or update a row for each line of a CSV file (UTF-8, the first line names the columns), or of a
 file of JSON objects, one a line (FILE.ndjson or FILE.jsonl).
 

@@ -1,0 +1,277 @@
+import { createHash } from 'node:crypto'
+import { dirname, join, resolve } from 'node:path'
+import { DeskwireError } from '@deskwire/sdk'
+import {
+  clientFlags,
+  clientHelp,
+  clientOf,
+  isLoopback,
+  readTarget,
+  requireTarget,
+  type Target,
+} from '../client.ts'
+import type { Command } from '../commands.ts'
+import { CommandFailure, exitCodes } from '../failure.ts'
+import { parseFlags } from '../flags.ts'
+import { openRejects } from '../import/rejects.ts'
+import { barOf, count } from '../import/show.ts'
+import type { Account } from '../import/sources/account.ts'
+import { intercomApi, zendeskApi } from '../import/sources/apis.ts'
+import { rehearsal, service } from '../import/sources/desk.ts'
+import { type Api, download } from '../import/sources/download.ts'
+import { importAccount } from '../import/sources/import-account.ts'
+import { intercom } from '../import/sources/intercom.ts'
+import {
+  type AccountProgress,
+  loadAccountProgress,
+  removeAccountProgress,
+  saveAccountProgress,
+} from '../import/sources/progress.ts'
+import { type Surveyed, surveyFiles } from '../import/sources/survey.ts'
+import { zendesk } from '../import/sources/zendesk.ts'
+import { kindNamed } from '../kinds.ts'
+import { trustSystem } from '../system-authorities.ts'
+import { table } from '../table.ts'
+import { plain, printError, printOut, screen } from '../terminal.ts'
+import { stopSignal } from '../until-stopped.ts'
+import { UsageError } from '../usage-error.ts'
+
+interface Source {
+  readonly name: string
+  readonly title: string
+  readonly files: string
+  readonly url: string
+  readonly variables: string
+  account(): Account
+  api(origin: string): Api
+}
+
+const commandOf = (source: Source): Command => ({
+  help: () => `deskwire import ${source.name} FILE… | URL: take in an account of ${source.title} with its past: people, conversations, messages, notes${source.name === 'zendesk' ? ' and tickets' : ''}.
+
+  --dir DIRECTORY        where to keep what a URL is downloaded to (the name of its host)
+  --dry-run              read and check everything, send nothing
+  --json                 print the summary as one JSON object
+${clientHelp}
+FILE is JSON or lines of JSON: ${source.files}. Give all files of the account at once.
+URL is the account, such as ${source.url}: it is downloaded with ${source.variables} first, at the pace that ${source.title}
+allows. A second run imports what is there: delete the directory to download it again.
+
+The key needs the scopes import and those to read and write teammates, customers, conversations, messages, notes and tickets; * has
+them. No events are sent. Rows that are there stay as they are, so a second run changes nothing.
+
+Every record that does not arrive as it was gets a line in ${source.name}.rejects.csv, next to the files or in the directory: its kind
+and id, whether it was left out, refused or changed, and why. An import that was interrupted goes on when it is run again:
+${source.name}.progress.json says where.
+
+Exit codes: 0 when everything arrived as it is; 3 when something is listed, the rest imported; 1 when it stopped, as the
+message says: run it again; 2 when the command or a file is not accepted, and nothing was sent; 130 when interrupted: run it again.
+
+Example:
+  deskwire import ${source.name} ${source.url} --dry-run
+`,
+  async run(args) {
+    const { texts, switches, words } = parseFlags(args, {
+      texts: ['dir', ...clientFlags],
+      switches: ['dry-run', 'json'],
+      words: 10_000,
+    })
+    const isDry = switches['dry-run'] === true
+    const begun = performance.now()
+    const account = source.account()
+    const stop = stopSignal()
+    const url = urlIn(source, words)
+    if (url === null && texts.dir !== undefined)
+      throw new UsageError('--dir goes with a URL: files stay where they are')
+    const api = url === null ? null : source.api(url.origin)
+    const target = isDry ? readTarget(texts) : requireTarget(`import ${source.name}`, texts)
+    const directory = url === null ? dirname(resolve(words[0] ?? '')) : resolve(texts.dir ?? url.hostname)
+    const paths = api === null ? words : await downloaded(api, directory, stop)
+    const surveyed = await surveyFiles(account, paths, () => {})
+    const lacking = account.incomplete()
+    if (lacking !== null) throw new UsageError(lacking)
+    const { end, resumedAt } = await take(source, account, surveyed, directory, isDry ? null : target, stop)
+    const seconds = Number(((performance.now() - begun) / 1_000).toFixed(3))
+    const read = readOf(account, surveyed, end)
+    const { listed: _, ...shown } = { ...end.counts, listedFile: end.listed?.path ?? null }
+    if (switches.json)
+      printOut(
+        `${JSON.stringify({ source: source.name, dryRun: isDry, read, rows: shown.rows, listed: end.counts.listed, rejects: shown.listedFile, resumedAt, seconds })}\n`,
+      )
+    else printOut(summary(source, read, end, isDry, seconds))
+    if (end.listed !== null) process.exitCode = exitCodes.found
+  },
+})
+
+/** The account's address; null for files. @throws UsageError */
+function urlIn(source: Source, words: readonly string[]): URL | null {
+  const [first] = words
+  if (first === undefined)
+    throw new UsageError(
+      `import ${source.name} needs files, or the URL of the account, such as ${source.url}`,
+    )
+  const urls = words.filter((word) => /^https?:\/\//i.test(word))
+  if (urls.length === 0) return null
+  if (words.length > 1 || !URL.canParse(first)) throw new UsageError('give one URL, or files')
+  const url = new URL(first)
+  if (url.protocol !== 'https:' && !isLoopback(url.href))
+    throw new UsageError(`${first}: credentials are sent by https only`)
+  return url
+}
+
+async function downloaded(api: Api, directory: string, stop: AbortSignal): Promise<readonly string[]> {
+  if (api.origin.startsWith('https:')) trustSystem()
+  try {
+    return await download(api, directory, stop, (series, bytes) =>
+      screen.line(`${series}: ${count(bytes)} bytes`),
+    )
+  } catch (error) {
+    if (stop.aborted)
+      throw new CommandFailure('interrupted: run the same command again to go on', exitCodes.interrupted)
+    throw error
+  } finally {
+    screen.line('')
+  }
+}
+
+/** Lines that are shown one by one; the file has them all. */
+const shownLines = 20
+
+async function take(
+  source: Source,
+  account: Account,
+  surveyed: Surveyed,
+  directory: string,
+  target: Target | null,
+  stop: AbortSignal,
+): Promise<{ end: AccountProgress; resumedAt: number }> {
+  const progressPath = join(directory, `${source.name}.progress.json`)
+  const of = {
+    files: surveyed.files.map(({ sha256 }) => sha256),
+    target: target === null ? '' : digestOf(target),
+  }
+  const found = target === null ? null : await loadAccountProgress(progressPath, of)
+  const layout = {
+    kind: kindNamed('customers'),
+    header: ['kind', 'id', 'outcome'],
+    columns: [],
+    hasExternalId: false,
+    isHistory: true,
+    isLines: false,
+    ignored: [],
+  }
+  await using rejects = await openRejects(join(directory, `${source.name}.csv`), {
+    layout,
+    delimiter: ',',
+    kept: found?.listed ?? null,
+  })
+  const { person, thread, comments } = surveyed.records
+  const total = person + thread + comments
+  const doneOf = ({ done }: AccountProgress) => done.person + done.thread + done.comments
+  const resumedAt = found === null ? 0 : doneOf(found)
+  let soFar = resumedAt
+  let shown = 0
+  try {
+    const end = await importAccount({
+      account,
+      surveyed,
+      desk: target === null ? rehearsal : service(clientOf(target, { retries: { limit: 12 } }), stop),
+      progress: found,
+      of,
+      rejects,
+      async onProgress(progress, listed) {
+        soFar = doneOf(progress)
+        if (target !== null) await saveAccountProgress(progressPath, progress)
+        screen.line('')
+        for (const { kind, id, outcome, reason } of listed.slice(0, Math.max(0, shownLines - shown)))
+          screen.write(`${kind} ${plain(id)} ${outcome}: ${plain(reason)}\n`)
+        if (shown < shownLines && shown + listed.length > shownLines)
+          screen.write('further records are not shown\n')
+        shown += listed.length
+        screen.line(`${barOf(soFar, total)}  ${count(soFar)} of ${count(total)} records`)
+      },
+    })
+    if (target !== null) await removeAccountProgress(progressPath)
+    return { end, resumedAt }
+  } catch (error) {
+    const isTurnedAway = error instanceof DeskwireError && [401, 403, 404].includes(error.status)
+    if (isTurnedAway && soFar === 0) {
+      await removeAccountProgress(progressPath)
+      throw error
+    }
+    const state = `${count(soFar)} of ${count(total)} records done; run the same command again to go on`
+    if (stop.aborted) throw new CommandFailure(`interrupted: ${state}`, exitCodes.interrupted)
+    screen.line('')
+    printError(`deskwire: ${state}\n`)
+    throw error
+  } finally {
+    screen.line('')
+  }
+}
+
+/** What is in the other helpdesk. */
+function readOf(
+  account: Account,
+  { records }: Surveyed,
+  { counts }: AccountProgress,
+): Readonly<Record<string, number>> {
+  const { words } = account
+  const agents = account.agents().length
+  const customers = Object.values(counts.rows.customer ?? {}).reduce((sum, one) => sum + one, 0)
+  return {
+    [`${words.agent}s`]: agents,
+    [`${words.customer}s`]: customers,
+    [`${words.thread}s`]: records.thread,
+    comments: counts.comments,
+  }
+}
+
+function summary(
+  source: Source,
+  read: Readonly<Record<string, number>>,
+  { counts, listed }: AccountProgress,
+  isDry: boolean,
+  seconds: number,
+): string {
+  const there = Object.entries(read).map(([what, number]) => `${count(number)} ${what}`)
+  const rows = Object.entries(counts.rows).map(([kind, { created, present, refused }]) => [
+    `${kind}s`,
+    ...[created, present, refused].map(count),
+  ])
+  const made = isDry ? 'would be created' : 'created'
+  const records = counts.listed['left out'] + counts.listed.refused + counts.listed.changed
+  const where =
+    listed === null
+      ? ''
+      : `${count(records)} records are listed in ${listed.path}, each with its id and the reason: ${count(counts.listed.refused)} refused, ${count(counts.listed['left out'])} left out, ${count(counts.listed.changed)} changed\n`
+  return `${source.title}: ${there.join(', ')}
+${table([['Deskwire', made, 'there before', 'not taken'], ...rows])}${where}${isDry ? 'nothing was sent' : 'done'} in ${seconds.toFixed(1)} s
+`
+}
+
+/** Tells services and keys apart without keeping the key. */
+function digestOf({ baseUrl, apiKey }: Target): string {
+  return createHash('sha256').update(`${baseUrl}\n${apiKey}`).digest('hex').slice(0, 16)
+}
+
+export const importZendesk = commandOf({
+  name: 'zendesk',
+  title: 'Zendesk',
+  files:
+    'the JSON export of an account, or pages of the API: users, tickets with comments or audits, or tickets and ticket events\nwith include=comment_events; also organizations, groups and ticket fields',
+  url: 'https://example.zendesk.com',
+  variables: 'ZENDESK_EMAIL and ZENDESK_API_TOKEN, or\nZENDESK_OAUTH_TOKEN, of an administrator,',
+  account: zendesk,
+  api: (origin) => zendeskApi(origin, process.env),
+})
+
+export const importIntercom = commandOf({
+  name: 'intercom',
+  title: 'Intercom',
+  files:
+    'answers of the API: admins, contacts, conversations as GET /conversations/{id} has them; also companies and tags',
+  url: 'https://api.intercom.io',
+  variables: 'INTERCOM_TOKEN',
+  account: intercom,
+  api: (origin) => intercomApi(origin, process.env),
+})
