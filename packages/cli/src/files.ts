@@ -1,6 +1,6 @@
 /** Files that commands write: for their user alone, whole or not at all, and never over a file of others. */
 import { randomBytes } from 'node:crypto'
-import { chmod, link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, link, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /** The modes of a new file and of a new directory. */
@@ -57,4 +57,21 @@ export async function readIfThere(path: string): Promise<string | null> {
     if (error.code === 'ENOENT') return null
     throw error
   })
+}
+
+/** Longer than the last line of an export. */
+const tailBytes = 4_096
+
+/** Whether the last line of a file is that of `deskwire export`. */
+export async function endsAsExport(path: string): Promise<boolean> {
+  await using file = await open(path)
+  const { size } = await file.stat()
+  const { buffer, bytesRead } = await file.read(
+    Buffer.alloc(tailBytes),
+    0,
+    tailBytes,
+    Math.max(0, size - tailBytes),
+  )
+  const last = buffer.toString('utf8', 0, bytesRead).trimEnd().split('\n').at(-1)
+  return last?.startsWith('{"object":"export_end",') === true
 }

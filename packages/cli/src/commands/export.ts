@@ -1,11 +1,11 @@
 import { createWriteStream } from 'node:fs'
-import { chmod, lstat, open, rename, rm } from 'node:fs/promises'
+import { chmod, lstat, rename, rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import type { Change, Checkpoint, Row } from '@deskwire/sdk'
 import { clientFlags, clientHelp, clientOf, requireTarget } from '../client.ts'
 import type { Command } from '../commands.ts'
 import { CommandFailure } from '../failure.ts'
-import { fileMode, partOf } from '../files.ts'
+import { endsAsExport, fileMode, partOf } from '../files.ts'
 import { parseFlags } from '../flags.ts'
 import { bulkOf, kindNamed, plurals, recordOf } from '../kinds.ts'
 import { printOut, visible } from '../terminal.ts'
@@ -103,25 +103,10 @@ async function modeToKeep(path: string): Promise<number | null> {
     throw new CommandFailure(`${path} cannot be written: ${error.message}`)
   })
   if (found === null) return null
-  if (found.isFile() && (await endsAsExport(path, found.size))) return found.mode & 0o777
+  if (found.isFile() && (await endsAsExport(path))) return found.mode & 0o777
   throw new CommandFailure(
     `${path} is there already, and is no export: give --out another name, or move it away`,
   )
-}
-
-/** Longer than the last line of an export. */
-const tailBytes = 4_096
-
-async function endsAsExport(path: string, size: number): Promise<boolean> {
-  await using file = await open(path)
-  const { buffer, bytesRead } = await file.read(
-    Buffer.alloc(tailBytes),
-    0,
-    tailBytes,
-    Math.max(0, size - tailBytes),
-  )
-  const last = buffer.toString('utf8', 0, bytesRead).trimEnd().split('\n').at(-1)
-  return last?.startsWith('{"object":"export_end",') === true
 }
 
 function isSystemError(error: unknown): error is NodeJS.ErrnoException {

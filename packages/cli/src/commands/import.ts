@@ -7,6 +7,8 @@ import { importFile } from '../import/import-file.ts'
 import type { Counts } from '../import/progress.ts'
 import { count, createShow, rowsText } from '../import/show.ts'
 import { type Source, type Survey, survey } from '../import/survey.ts'
+import { isExport } from '../import/transfer/exported.ts'
+import { runTransfer } from '../import/transfer/run.ts'
 import { kindNamed, plurals } from '../kinds.ts'
 import { printError, printOut, screen } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'
@@ -40,6 +42,10 @@ An import that was interrupted goes on when it is run again: FILE.csv.progress.j
 lines with their numbers and writes them to a new file, FILE.rejects.csv or FILE.rejects-2.csv and so on, with a column "error" that an
 import of that file leaves out.
 
+deskwire import DIRECTORY moves an organization: DIRECTORY is an export of deskwire mirror run --to ndjson:DIRECTORY, or has files of
+deskwire export such as customers.ndjson. It creates what is missing in the organization of the key, which needs all scopes, without
+events, and compares all of it at the end. A row without externalId gets deskwire-ID. Rows that are there stay as they are.
+
 Exit codes: 0 when every line was imported; 3 when some were rejected, the others imported; 1 when it stopped, as the
 message says: run it again; 2 when the command or the header is not accepted, and nothing was sent; 130 when interrupted: run it again.
 
@@ -54,6 +60,12 @@ Example:
     })
     const [path] = words
     if (path === undefined) throw new UsageError('import needs a file')
+    if (await isExport(path)) {
+      refuseFor(path, { ...texts, again: switches.again, history: switches.history })
+      const target = switches['dry-run'] ? null : requireTarget('import', texts)
+      await runTransfer(path, target, switches.json === true)
+      return
+    }
     const kind = kindNamed(texts.kind ?? 'customers')
     const ignored = (texts.ignore ?? '').split(',').filter((name) => name !== '')
     const delimiter = texts.delimiter === undefined ? null : readDelimiter(texts.delimiter)
@@ -96,6 +108,12 @@ async function rehearse(source: Source, found: Survey): Promise<Counts> {
   const counts = await checkRows(source, found, show.update)
   show.end()
   return counts
+}
+
+/** An export says by itself what it holds, and a repetition of it is always safe. */
+function refuseFor(path: string, { url, key, profile, ...others }: Readonly<Record<string, unknown>>): void {
+  const [name] = Object.entries(others).find(([, value]) => value !== undefined) ?? []
+  if (name !== undefined) throw new UsageError(`--${name} does not go with ${path}, which is an export`)
 }
 
 function readDuplicates(text: string | undefined, history: boolean): boolean {

@@ -135,7 +135,7 @@ function digestOf({ baseUrl, apiKey }: Target): string {
 }
 
 /** Handlers that stay: Ctrl-C under npx arrives twice. What is under way is given up, as it can be sent again. */
-function interruption(): AbortSignal {
+export function interruption(): AbortSignal {
   const controller = new AbortController()
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => controller.abort())
   return controller.signal

@@ -8,7 +8,7 @@ import type { Batch } from './batches.ts'
 import type { Sent } from './run.ts'
 
 /** A service that is being restarted is waited for: some forty seconds in all. */
-const patience = { limit: 12 }
+export const patience = { limit: 12 }
 
 interface SenderOptions {
   /** Of an import of this file with these options alone: its rows are in it. */
@@ -64,7 +64,7 @@ function allCreated(items: readonly object[]): BatchAnswer {
 }
 
 /** Sends items, and halves of them where a call is refused as a whole, until it is known for which of them. */
-async function isolating(
+export async function isolating(
   post: (items: readonly object[], key: string) => Promise<BatchAnswer>,
   items: readonly object[],
   key: string,

@@ -370,7 +370,7 @@ class ConversationImport(_ConversationImportRequired, total=False):
     createdAt: str | None
     """When it was made. Now, unless given. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z, or null."""
     customerId: str | None
-    """Who the conversation is with. Becomes null when the customer is deleted. Must be the id (a UUID) of a customer, or null where it was deleted, or null."""
+    """Who the conversation is with. Becomes null when the customer is deleted. Must be the id (a UUID) of a customer, or null."""
     subject: str | None
     """The subject, as its list shows it. Must be a string of at most 255 characters (no U+0000), or null."""
     status: Literal["open", "resolved"]
@@ -994,7 +994,7 @@ class BookingImport(_BookingImportRequired, total=False):
     createdAt: str | None
     """When it was made. Now, unless given. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z, or null."""
     customerId: str | None
-    """Who booked. Becomes null when the customer is deleted. Must be the id (a UUID) of a customer, or null where it was deleted, or null."""
+    """Who booked. Becomes null when the customer is deleted. Must be the id (a UUID) of a customer, or null."""
     status: Literal["pending", "confirmed", "cancelled", "completed", "no_show", "rejected"]
     """pending or confirmed at creation; moved by actions from then on. Must be one of pending, confirmed, cancelled, completed, no_show, rejected. Initially `"pending"`."""
     location: BookingImportLocation | None

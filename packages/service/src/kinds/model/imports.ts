@@ -27,7 +27,7 @@ export const importShape: (kind: Kind) => Shape = madeOnce((kind) => {
 /** The object that a reference was detached from is gone: an import says so with null. */
 function mayHaveLost(field: Field): Field {
   if (field.reference?.onRemove !== 'detach') return field
-  return { ...field, nullable: true, accepts: `${field.accepts}, or null where it was deleted` }
+  return { ...field, nullable: true }
 }
 
 /** A new object with its past, from an item and the kind's rules. `listed`: errors of a refusal at most. */
