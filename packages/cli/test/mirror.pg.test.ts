@@ -417,6 +417,12 @@ test('the tables of a copy are sources of dbt', async () => {
     loaded_at_field: 'caught_up_at',
     freshness: { warn_after: { count: 2, period: 'hour' }, error_after: { count: 24, period: 'hour' } },
   })
+  if (duckDb) {
+    const odd = join(directory, 'main.x.duckdb')
+    await runHere(['mirror', '--to', odd, '--once', '--kinds', 'tickets', ...at])
+    const { stdout } = await runHere(['mirror', 'dbt', '--to', odd])
+    expect(parse(stdout).sources[0]).toMatchObject({ database: 'main_db', schema: 'main' })
+  }
   const table = { name: 'a', comment: '{{ env_var("SECRET") }}\n"', columns: [], marksRemovals: false }
   const text = dbtSources({ schema: 'deskwire' }, [table], table)
   expect(parse(text).sources[0]).not.toHaveProperty('database')

@@ -17,7 +17,7 @@ export function exportParquet(options: ParquetOptions): Promise<ExportManifest> 
     {
       ending: 'parquet',
       hasTexts: false,
-      store: (file) => new DuckDbStore({ file }),
+      store: (file) => new DuckDbStore({ file, rewrites: true }),
       async write(parts, _, scratch) {
         // The instance that the store has open; nothing writes to it meanwhile.
         const instance = await DuckDBInstance.fromCache(scratch)

@@ -1,8 +1,9 @@
 /** A mirror and the place of its copy: what is in the way for a while is waited out, and what no mirror made is taken over only by order. */
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
 import { createClient } from '@deskwire/sdk'
@@ -20,7 +21,7 @@ import {
   statusOf,
   WriteRefused,
 } from '../src/index.ts'
-import { duckDb } from './duckdb.ts'
+import { type DuckDb, duckDb, duckDbSettings } from './duckdb.ts'
 import { type Place, places } from './stores.ts'
 
 const shared = sharedService()
@@ -302,6 +303,97 @@ test('sessions of PostgreSQL, which a pooler gives to other programs, are left a
     union all select 'a lock' from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()`
   for (const session of sessions.slice(1)) expect((await session.query(left)).rows).toEqual([])
   await mirror.close()
+})
+
+const duckDbIn = async (directory: string, name: string) => {
+  const { DuckDbStore } = await import('../src/stores/duckdb.ts')
+  return new DuckDbStore({ file: join(directory, name), settings: duckDbSettings, rewrites: true })
+}
+
+test.runIf(duckDb)('DuckDB names the database of a file, and names of its own are refused', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'deskwire-mirror-'))
+  onTestFinished(() => rmSync(directory, { recursive: true }))
+  const own = await desk()
+  for (const name of ['MAIN.duckdb', 'Temp.duckdb', 'System.x.duckdb']) {
+    const mirror = new Mirror({ client: own.client, store: await duckDbIn(directory, name) })
+    await expect(mirror.catchUp()).rejects.toThrow(
+      /^DuckDB names a database after its file, and reserves main, system, temp\. Give .*\.$/,
+    )
+    await mirror.close()
+  }
+  expect(readdirSync(directory)).toEqual([])
+  for (const [name, database] of [
+    ['main.duckdb', 'main_db'],
+    ['.a.b.duckdb', 'a'],
+    ['customers.duckdb', 'customers'],
+  ] as const) {
+    const store = await duckDbIn(directory, name)
+    const mirror = new Mirror({ client: own.client, store })
+    await mirror.catchUp()
+    expect([store.databaseName, (await mirror.verify()).exact]).toEqual([database, true])
+    await mirror.close()
+  }
+})
+
+test.runIf(duckDb)('files of DuckDB hold nothing of an erased person once they are closed', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'deskwire-mirror-'))
+  onTestFinished(() => rmSync(directory, { recursive: true }))
+  const file = join(directory, 'copy.duckdb')
+  const [scratch, out] = [join(directory, 'scratch'), join(directory, 'out')]
+  const { exportParquet } = await import('../src/parquet.ts')
+  const own = await desk()
+  await own.client.customers.update(own.id, { name: 'Zarathustra' })
+  await own.client.customers.create({ name: 'Grace' })
+  const bytes = () =>
+    [directory, scratch].flatMap((at) =>
+      readdirSync(at, { withFileTypes: true }).map((one) =>
+        one.isFile() ? readFileSync(join(at, one.name), 'latin1') : '',
+      ),
+    )
+  const copy = async () => {
+    const store = await duckDbIn(directory, 'copy.duckdb')
+    const mirror = new Mirror({ client: own.client, store, history: true })
+    await mirror.catchUp()
+    await exportParquet({ client: own.client, directory: out, scratch })
+    return mirror
+  }
+  await (await copy()).close()
+  chmodSync(file, 0o640)
+  const { DuckDBInstance } = duckDb as DuckDb
+  const add = await DuckDBInstance.fromCache(file)
+  const adding = await add.connect()
+  await adding.run(
+    'create view names as select name from customers; create view first as select min(name) from names',
+  )
+  adding.closeSync()
+  add.closeSync()
+  const holding = bytes().filter((text) => text.includes('Zarathustra'))
+  expect(holding).toHaveLength(2)
+  await own.client.customers.erase(own.id)
+  // While another connection of this process is open, nothing is replaced.
+  const open = await DuckDBInstance.fromCache(file, duckDbSettings)
+  const opened = await open.connect()
+  await (await copy()).close()
+  opened.closeSync()
+  open.closeSync()
+  expect(bytes().filter((text) => text.includes('Zarathustra'))).toHaveLength(1)
+  const mirror = await copy()
+  await mirror.close()
+  expect(bytes().filter((text) => text.includes('Zarathustra'))).toEqual([])
+  expect(readdirSync(directory).sort()).toEqual(['copy.duckdb', 'out', 'scratch'])
+  expect(statSync(file).mode & 0o777).toBe(0o640)
+  const again = await copy()
+  expect((await again.verify()).exact).toBe(true)
+  await again.close()
+  const looking = await DuckDBInstance.fromCache(file, duckDbSettings)
+  const at = await looking.connect()
+  const read = async (sql: string) => (await at.runAndReadAll(sql)).getRowsJson()
+  expect(await read('select * from first')).toEqual([['Grace']])
+  expect(
+    await read("select comment is not null from duckdb_tables() where table_name = 'customers'"),
+  ).toEqual([[true]])
+  at.closeSync()
+  looking.closeSync()
 })
 
 test.runIf(duckDb)('a DuckDB file that another process has open is waited out', async () => {

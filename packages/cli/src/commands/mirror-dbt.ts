@@ -22,7 +22,7 @@ Example:
       const store = await openCopy(place)
       const { statusTable, tablesOf } = await import('@deskwire/mirror')
       try {
-        printOut(dbtSources(place.relation, await tablesOf(store), statusTable))
+        printOut(dbtSources(place.relation(store), await tablesOf(store), statusTable))
       } finally {
         await store.close()
       }

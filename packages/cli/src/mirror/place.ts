@@ -1,6 +1,7 @@
 /** Where `--to` points: a store for a copy, or a directory for an export. Its client is loaded when it is named. */
 import { parse } from 'node:path'
 import type { Mirror, Store } from '@deskwire/mirror'
+import type { DuckDbStore } from '@deskwire/mirror/duckdb'
 import type { ExportManifest } from '@deskwire/mirror/ndjson'
 import type { ParquetOptions } from '@deskwire/mirror/parquet'
 import { clientFlags, clientOf, requireTarget } from '../client.ts'
@@ -20,8 +21,8 @@ export type Place =
       readonly type: 'copy'
       /** As it may be printed: without a password. */
       readonly name: string
-      /** Where a client of the database finds the tables; a file is a database of the name that it has without its ending. */
-      readonly relation: { readonly database?: string; readonly schema: string }
+      /** Where a client of the database finds the tables of the open store. */
+      relation(store: Store): { readonly database?: string; readonly schema: string }
       store(): Promise<Store>
     }
   | {
@@ -53,7 +54,7 @@ export function readPlace(command: string, given: { to?: string; schema?: string
       const { PostgresStore } = await needing('pg pg-copy-streams', () => import('@deskwire/mirror/postgres'))
       return new PostgresStore({ connection: to, ...(schema === undefined ? {} : { schema }) })
     }
-    const relation = { schema: schema ?? 'deskwire' }
+    const relation = () => ({ schema: schema ?? 'deskwire' })
     return { type: 'copy', name: `postgres://${host}${pathname}`, relation, store }
   }
   const [, form, directory] = /^(ndjson|parquet):(.+)$/.exec(to) ?? []
@@ -66,16 +67,16 @@ export function readPlace(command: string, given: { to?: string; schema?: string
     }
     return { type: 'export', name: to, form: form === 'ndjson' ? form : 'parquet', directory, write }
   }
-  const relation = { database: parse(to).name, schema: 'main' }
   if (/\.(db|sqlite3?)$/.test(to)) {
     const store = async () => new (await import('@deskwire/mirror/sqlite')).SqliteStore({ file: to })
-    return { type: 'copy', name: to, relation, store }
+    return { type: 'copy', name: to, relation: () => ({ database: parse(to).name, schema: 'main' }), store }
   }
   if (/\.(duckdb|ddb)$/.test(to)) {
     const store = async () => {
       const { DuckDbStore } = await needing('@duckdb/node-api', () => import('@deskwire/mirror/duckdb'))
-      return new DuckDbStore({ file: to })
+      return new DuckDbStore({ file: to, rewrites: true })
     }
+    const relation = (open: Store) => ({ database: (open as DuckDbStore).databaseName, schema: 'main' })
     return { type: 'copy', name: to, relation, store }
   }
   throw new UsageError(`--to: ${JSON.stringify(to)} is not accepted; there are ${accepted}`)

@@ -3,7 +3,7 @@
  * written to: query the copy in the mirror's process, or use an export.
  */
 
-import { existsSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, renameSync, rmSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { IdRange } from '@deskwire/sdk'
 import { readJson } from '@deskwire/sdk/json'
@@ -22,6 +22,7 @@ import {
   UUID,
   VARCHAR,
 } from '@duckdb/node-api'
+import { MirrorError } from '../error.ts'
 import { requireFree } from '../files.ts'
 import { Queue } from '../queue.ts'
 import { unholdable } from '../row.ts'
@@ -57,6 +58,11 @@ export interface DuckDbOptions {
   readonly file: string
   /** Settings of DuckDB, for example `{ memory_limit: '1GB', threads: '2' }`. Default: `checkpoint_threshold` 256 MB. */
   readonly settings?: Readonly<Record<string, string>>
+  /**
+   * Whether `close` rewrites the file if rows were deleted, as DuckDB leaves their bytes in it. Nothing else in this process may have the
+   * file open then. Default: false.
+   */
+  readonly rewrites?: boolean
 }
 
 /** For each column type: DuckDB's type, the value to write, and SQL that reads it exactly, as a JSON value. */
@@ -126,6 +132,7 @@ export class DuckDbStore implements Store {
   readonly #writes: Queue
   readonly #reads = new Queue()
   #instance: DuckDBInstance | undefined
+  #database = ''
   #writer: Connection | undefined
   #reader: Connection | undefined
 
@@ -137,13 +144,21 @@ export class DuckDbStore implements Store {
   async open({ creates = true, free = [] }: OpenOptions = {}): Promise<boolean> {
     if (this.#instance !== undefined) return true
     const { file, settings = {} } = this.#options
-    if (!existsSync(file)) {
+    const isNew = !existsSync(file)
+    if (isNew) {
       if (!creates) return false
       requireFree(file, ['.wal'])
+    }
+    const misnamed = () => {
+      if (isNew) rmSync(file, { force: true })
+      return new MirrorError(
+        `DuckDB names a database after its file, and reserves ${reserved.join(', ')}. Give ${file} another name.`,
+      )
     }
     // Two instances of a file in one process would not know of each other.
     const instance = await DuckDBInstance.fromCache(file, settings).catch((error: Error) => {
       if (error.message.includes('not a valid DuckDB database file')) throw new FileTaken(file)
+      if (/Database name \w+ was already used/.test(error.message)) throw misnamed()
       if (!error.message.includes('Could not set lock')) throw error
       throw new StoreUnavailable(
         `${file} is open in another process, and DuckDB lets one process at a time write to a file. Close it there, or read the copy between two runs of \`--every\`.`,
@@ -154,6 +169,11 @@ export class DuckDbStore implements Store {
     const close = () => {
       writer.close()
       instance.closeSync()
+    }
+    this.#database = await writer.databaseName()
+    if (reserved.includes(this.#database.toLowerCase())) {
+      close()
+      throw misnamed()
     }
     const hasNotes = await writer.hasNotes(free).catch((error) => {
       close()
@@ -175,11 +195,26 @@ export class DuckDbStore implements Store {
   }
 
   async close(): Promise<void> {
+    const { file, settings = {}, rewrites } = this.#options
+    const isFull = rewrites && (await this.#reader?.note(deletedNote).catch(() => undefined)) !== undefined
     for (const connection of [this.#reader, this.#writer]) connection?.close()
     this.#instance?.closeSync()
     this.#instance = undefined
     this.#reader = undefined
     this.#writer = undefined
+    if (!isFull) return
+    const next = 'Drop the object that it names, or begin the copy again in a new file.'
+    await rewritten(file, settings).catch((error: Error) => {
+      throw new StoreUnavailable(
+        sentences(`${file} is up to date and holds deleted rows, as it cannot be rewritten`, error, next),
+        { cause: error },
+      )
+    })
+  }
+
+  /** The name that DuckDB gives the database of the file. */
+  get databaseName(): string {
+    return this.#database
   }
 
   write<T>(work: (tx: StoreWriter) => Promise<T>): Promise<T> {
@@ -198,6 +233,41 @@ export class DuckDbStore implements Store {
 
   refusal(table: Table, row: StoredRow): string | undefined {
     return unholdable(table, row)
+  }
+}
+
+/** Names of DuckDB's own, of which it takes other spellings from a file, and then mistakes one for the other. */
+const reserved = ['main', 'system', 'temp']
+
+/** The note that rows were deleted since the file was written. */
+const deletedNote = 'deleted'
+
+/** Copies what exists into a new file, which takes the place of the old one: DuckDB overwrites no deleted rows. */
+async function rewritten(file: string, settings: Readonly<Record<string, string>>): Promise<void> {
+  const next = `${file}.next`
+  const remove = () => [next, `${next}.wal`].map((path) => rmSync(path, { force: true }))
+  remove()
+  try {
+    const instance = await DuckDBInstance.fromCache(file, settings)
+    const connection = new Connection(await instance.connect())
+    try {
+      // One that has the old file open would go on with it.
+      if (!(await connection.isAlone())) return
+      const { mode, uid, gid } = statSync(file)
+      await connection.run(`attach ${literal(next)} as deskwire_next`)
+      chmodSync(next, mode)
+      chownSync(next, uid, gid)
+      await connection.run(`copy from database ${quoted(await connection.databaseName())} to deskwire_next`)
+      await connection.run(`delete from deskwire_next.main.deskwire_mirror where name = '${deletedNote}'`)
+      await connection.run('detach deskwire_next')
+    } finally {
+      connection.close()
+      instance.closeSync()
+    }
+    // A log would be replayed into the other file.
+    if (![file, next].some((path) => existsSync(`${path}.wal`))) renameSync(next, file)
+  } finally {
+    remove()
   }
 }
 
@@ -232,6 +302,17 @@ class Connection implements StoreWriter {
         throw new StoreUnavailable(sentences('DuckDB', error, nextOf(error)), { cause: error })
       throw error instanceof Error && refusing.test(error.message) ? new WriteRefused('DuckDB', error) : error
     }
+  }
+
+  async databaseName(): Promise<string> {
+    const [[name] = []] = await this.#read('select current_database()')
+    return String(name)
+  }
+
+  /** Whether this is the only connection of the process to the database. */
+  async isAlone(): Promise<boolean> {
+    const [[count] = []] = await this.#read('select * from duckdb_connection_count()')
+    return Number(count) === 1
   }
 
   async run(sql: string, ...values: string[]): Promise<void> {
@@ -277,13 +358,19 @@ class Connection implements StoreWriter {
   }
 
   async setNote(name: string, value: string | null): Promise<void> {
-    if (value === null) await this.run('delete from deskwire_mirror where name = $1', name)
-    else
+    if (value === null) {
+      await this.run('delete from deskwire_mirror where name = $1', name)
+      await this.#noteDeleted()
+    } else
       await this.run(
         'insert into deskwire_mirror (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value',
         name,
         value,
       )
+  }
+
+  #noteDeleted(): Promise<void> {
+    return this.setNote(deletedNote, '')
   }
 
   async span(table: Table): Promise<{ lowest: string; highest: string } | null> {
@@ -488,7 +575,9 @@ class Connection implements StoreWriter {
   }
 
   async erase({ name }: Table, ids: readonly string[], by: VersionKey = 'id'): Promise<void> {
-    if (ids.length > 0) await this.run(`delete from ${quoted(name)} where ${amongIds(ids, by)}`)
+    if (ids.length === 0) return
+    await this.run(`delete from ${quoted(name)} where ${amongIds(ids, by)}`)
+    await this.#noteDeleted()
   }
 
   async endVersions({ name }: Table, ends: readonly VersionEnd[], by: VersionKey): Promise<void> {
@@ -518,6 +607,7 @@ class Connection implements StoreWriter {
 
   async drop({ name }: Table): Promise<void> {
     await this.run(`drop table if exists ${quoted(name)}`)
+    await this.#noteDeleted()
   }
 }
 
