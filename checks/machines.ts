@@ -16,6 +16,8 @@ interface Case {
   /** Root's preparations, in the namespaces of the case. */
   readonly before?: string
   readonly as?: 'root'
+  /** It is ended as by Ctrl-C: npm 9 keeps SIGTERM to itself (docs/guides/operating.md). */
+  readonly isInterrupted?: boolean
   readonly directory?: string
 }
 
@@ -47,6 +49,7 @@ const installed = (node: number, npm: number, flags = ''): Case => ({
     for tool in npm npx; do ln -sf /media/releases/node_modules/npm-${npm}/bin/$tool-cli.js /media/bin/$tool; done
     export PATH=/media/bin:$PATH`,
   directory: '/home/stranger/own',
+  isInterrupted: npm === 9,
   run: `npm ci --prefer-offline${flags} && ${start}`,
 })
 
@@ -201,11 +204,11 @@ function runCases(): void {
 }
 
 /** What `checks/machines/start.ts` says. */
-function runCase({ name, run, before = '', as, directory = checkout }: Case): string {
+function runCase({ name, run, before = '', as, directory = checkout, isInterrupted = false }: Case): string {
   const home = as === 'root' ? '/root' : '/home/stranger'
   const command = `${as === 'root' ? '' : stranger} env HOME=${home} bash -c ${quoted(run)}`
   const script = `set -e; ${before}
-    cd ${quoted(directory)}; exec ${quoted(process.execPath)} ${checkout}/checks/machines/start.ts ${command}`
+    cd ${quoted(directory)}; exec ${quoted(process.execPath)} ${checkout}/checks/machines/start.ts ${isInterrupted ? '--ctrl-c ' : ''}${command}`
   const isAlone = name.startsWith('IPv6') ? ['--net'] : []
   const { stdout, stderr } = spawnSync(
     'unshare',
