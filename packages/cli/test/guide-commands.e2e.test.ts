@@ -152,6 +152,10 @@ const accounts: Readonly<Record<string, readonly (readonly [begins: string, acco
     ['export ZENDESK_EMAIL', helpdesks],
     ['export INTERCOM_TOKEN', helpdesks],
     ['const', 'here'],
+    [
+      'npx deskwire mirror run --to ndjson',
+      needs('--profile', 'packages/cli/test/import/transfer.pg.test.ts moves organizations'),
+    ],
     ['npx deskwire export', 'here'],
     ['const customers', 'here'],
   ],
