@@ -61,6 +61,10 @@ test('a large erase that is killed at any moment has done nothing or all, and go
   }
   const receipt = await api.post(`/v1/customers/${id}/erase`, undefined, { 'idempotency-key': 'erase' })
   expect([receipt.status, receipt.json.removed.message]).toEqual([200, messages])
+  // A repetition says what is left.
+  expect(receipt.json.remaining === undefined).toBe(
+    (await count(`events where body like '%${trace}%'`)) === 0,
+  )
   await service.app.maintenance.run()
   for (const { name } of await tablesOf(pool))
     expect([name, await count(`${name} t where t::text ilike '%${trace}%'`)]).toEqual([name, 0])
