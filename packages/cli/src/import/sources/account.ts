@@ -82,8 +82,8 @@ export interface Account {
   incomplete(): string | null
   /** Null for one who is no customer. `same` is another's id who has the same e-mail address. */
   customerOf(record: Json): Customer | { readonly id: string; readonly same: string } | null
-  /** Null for a record without an id. */
-  threadOf(record: Json): Thread | Listed
+  /** Null for a state that a later record of the same thread replaces. */
+  threadOf(record: Json): Thread | Listed | null
   commentsOf(record: Json): { readonly comments: readonly Comment[]; readonly listed: readonly Listed[] }
   /** Whether a mapping reads the value at this path of a record: what it does not read may be anything. */
   reads(path: readonly string[]): boolean

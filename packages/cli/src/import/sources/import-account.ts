@@ -15,9 +15,8 @@ import { recordsOf, type Surveyed } from './survey.ts'
 /** Bounds of a call: the service takes 1,000 rows and 16 MiB. */
 const rowsOfCall = 1_000
 const bytesOfCall = 8 * 2 ** 20
-/** Records that are taken together. */
-const threadsOfChunk = 500
-const commentsOfChunk = 2_000
+/** Threads and comments that are taken together. */
+const recordsOfChunk = 2_000
 
 const lookUpsAtOnce = 8
 
@@ -82,9 +81,9 @@ export async function importAccount({
 
   if (!isResumed) listed.push(...surveyed.strangers)
   await takeAgents()
-  await takePeople()
-  await takeThreads()
-  await takeComments()
+  await inChunks('person', rowsOfCall, readPerson, sendCustomers)
+  await inChunks('thread', recordsOfChunk, readThread, sendThreads, (thread) => 2 + thread.comments.length)
+  await inChunks('comments', recordsOfChunk, readComments, sendComments)
   for (const agent of leaving) {
     const id = teammates.get(agent)
     if (id !== undefined) await desk.deactivate(id)
@@ -148,33 +147,50 @@ export async function importAccount({
     await keep()
   }
 
-  async function takePeople(): Promise<void> {
-    let chunk: Customer[] = []
-    const skipped = done.person
-    let seen = 0
-    let taken = 0
+  /** Takes the records of a sort that are not done yet, in chunks. `read` gives what a record adds to its chunk. */
+  async function inChunks<T>(
+    sort: keyof AccountProgress['done'],
+    most: number,
+    read: (record: Json, fault: string | null) => readonly T[],
+    sendChunk: (chunk: readonly T[]) => Promise<void>,
+    sizeOf: (one: T) => number = () => 1,
+  ): Promise<void> {
+    const skipped = done[sort]
+    let chunk: T[] = []
+    let [taken, size] = [0, 0]
     const flush = async () => {
-      await sendCustomers(chunk)
-      done.person = skipped + taken
+      await sendChunk(chunk)
+      done[sort] = taken
       chunk = []
+      size = 0
       await keep()
     }
-    for await (const { record, fault } of recordsOf(account, surveyed, 'person')) {
-      if (seen++ < skipped) continue
-      taken++
-      const customer = account.customerOf(record)
-      if (customer === null) continue
-      if (fault !== null) {
-        listed.push({ kind: account.words.customer, id: customer.id, outcome: 'refused', reason: fault })
-        count('customer', { refused: 1 })
-      } else if ('same' in customer) {
-        customers.set(customer.id, { customerExternalId: ours(customer.same) })
-        const reason = `has the e-mail address of ${customer.same}: what it wrote is with that customer`
-        listed.push({ kind: account.words.customer, id: customer.id, outcome: 'changed', reason })
-        count('customer', { present: 1 })
-      } else if (chunk.push(customer) >= rowsOfCall) await flush()
+    for await (const { record, fault } of recordsOf(account, surveyed, sort)) {
+      if (taken++ < skipped) continue
+      for (const one of read(record, fault)) {
+        chunk.push(one)
+        size += sizeOf(one)
+      }
+      if (size >= most) await flush()
     }
-    if (chunk.length > 0 || taken > 0) await flush()
+    if (taken > skipped) await flush()
+  }
+
+  function readPerson(record: Json, fault: string | null): readonly Customer[] {
+    const customer = account.customerOf(record)
+    if (customer === null) return []
+    const { id } = customer
+    const list = (reason: string) =>
+      listed.push({ kind: account.words.customer, id, outcome: 'changed', reason })
+    if ('same' in customer) {
+      customers.set(id, { customerExternalId: ours(customer.same) })
+      count('customer', { present: 1 })
+      list(`has the e-mail address of ${customer.same}: what it wrote is with that customer`)
+      return []
+    }
+    if (fault === null) return [customer]
+    list(`has its id only: ${fault}`)
+    return [{ id, row: { externalId: customer.row.externalId }, listed: [] }]
   }
 
   async function sendCustomers(all: readonly Customer[]): Promise<void> {
@@ -183,41 +199,18 @@ export async function importAccount({
     await send('customer', items)
   }
 
-  async function takeThreads(): Promise<void> {
-    let chunk: Thread[] = []
-    const skipped = done.thread
-    let seen = 0
-    let taken = 0
-    let size = 0
-    const flush = async () => {
-      await sendThreads(chunk)
-      done.thread = skipped + taken
-      chunk = []
-      size = 0
-      await keep()
-    }
-    for await (const { record, fault } of recordsOf(account, surveyed, 'thread')) {
-      if (seen++ < skipped) continue
-      taken++
-      const thread = account.threadOf(record)
-      if (!('customer' in thread)) {
-        listed.push(thread)
-        refuseThread(thread.id)
-      } else if (fault !== null) {
-        listed.push({ kind: account.words.thread, id: thread.id, outcome: 'refused', reason: fault })
-        refuseThread(thread.id)
-      } else {
-        chunk.push(thread)
-        size += thread.comments.length
-        if (chunk.length >= threadsOfChunk || size >= commentsOfChunk) await flush()
-      }
-    }
-    if (taken > 0) await flush()
-  }
-
-  function refuseThread(id: string): void {
-    refused.add(id)
+  function readThread(record: Json, fault: string | null): readonly Thread[] {
+    const thread = account.threadOf(record)
+    if (thread === null) return []
+    if ('customer' in thread && fault === null) return [thread]
+    listed.push(
+      'customer' in thread
+        ? { kind: account.words.thread, id: thread.id, outcome: 'refused', reason: fault ?? '' }
+        : thread,
+    )
+    refused.add(thread.id)
     count('conversation', { refused: 1 })
+    return []
   }
 
   async function sendThreads(threads: readonly Thread[]): Promise<void> {
@@ -269,31 +262,17 @@ export async function importAccount({
     await send('ticket', tickets)
   }
 
-  async function takeComments(): Promise<void> {
-    let chunk: Comment[] = []
-    const skipped = done.comments
-    let seen = 0
-    let taken = 0
-    const flush = async () => {
-      await sendComments(chunk)
-      done.comments = skipped + taken
-      chunk = []
-      await keep()
-    }
-    for await (const { record, fault } of recordsOf(account, surveyed, 'comments')) {
-      if (seen++ < skipped) continue
-      taken++
-      const found = account.commentsOf(record)
-      listed.push(...found.listed)
+  function readComments(record: Json, fault: string | null): readonly Comment[] {
+    const found = account.commentsOf(record)
+    listed.push(...found.listed)
+    if (fault !== null)
       for (const id of new Set(found.comments.map((comment) => comment.id)))
-        if (fault !== null) listed.push({ kind: 'comment', id, outcome: 'refused', reason: fault })
-      for (const comment of found.comments) {
-        if (fault !== null || refused.has(comment.thread)) count(comment.kind, { refused: 1 })
-        else chunk.push(comment)
-      }
-      if (chunk.length >= commentsOfChunk) await flush()
-    }
-    if (taken > 0) await flush()
+        listed.push({ kind: 'comment', id, outcome: 'refused', reason: fault })
+    return found.comments.filter(({ kind, thread }) => {
+      const isTaken = fault === null && !refused.has(thread)
+      if (!isTaken) count(kind, { refused: 1 })
+      return isTaken
+    })
   }
 
   async function sendComments(given: readonly Comment[]): Promise<void> {

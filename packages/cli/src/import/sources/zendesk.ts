@@ -103,6 +103,8 @@ export function zendesk(): Account {
   /** The requesters of tickets. */
   const tickets = new Map<string, string | null>()
   const deleted = new Set<string>()
+  /** When tickets were changed that are there several times: exports repeat what changes while they run. */
+  const latest = new Map<string, unknown>()
   let hasComments = false
   let lacksComments = false
 
@@ -259,6 +261,7 @@ export function zendesk(): Account {
           within.add(known)
           surveyUser(person as Json)
         }
+        if (tickets.has(id)) latest.set(id, record.updated_at)
         if (record.status === 'deleted') deleted.add(id)
         tickets.set(id, requesterOf(record))
         hasComments ||= Array.isArray(record.comments) || Array.isArray(record.audits)
@@ -288,6 +291,7 @@ export function zendesk(): Account {
         reason,
       })
       if (id === null) return refuse('refused', 'has no id')
+      if (latest.has(id) && latest.get(id) !== ticket.updated_at) return null
       const { status } = ticket
       if (status === 'deleted') return refuse('left out', 'is deleted in Zendesk')
       const moved =
@@ -326,9 +330,8 @@ export function zendesk(): Account {
         subject,
         description,
         status: moved,
-        ...(ticket.priority == null
-          ? {}
-          : { priority: fitting.field('ticket', 'priority', ticket.priority) ?? undefined }),
+        // Not null: it is normal by default.
+        priority: fitting.field('ticket', 'priority', ticket.priority) ?? undefined,
         type: fitting.field('ticket', 'type', ticket.type),
         dueAt: timeOf(ticket.due_at),
         tags,

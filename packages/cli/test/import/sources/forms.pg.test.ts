@@ -120,6 +120,31 @@ test('numbers that cannot be kept are refused with their place; those that nobod
   ])
 })
 
+test('of a ticket that an export has several times the last state arrives', async () => {
+  const { code, rows, summary } = await imported([
+    { users: [ada, grace] },
+    ticket,
+    { ...ticket, status: 'solved', updated_at: '2019-03-05T09:00:00Z' },
+    { ...ticket, status: 'solved', updated_at: '2019-03-05T09:00:00Z' },
+  ])
+  expect([code, rows.tickets.map(({ status }) => status)]).toEqual([0, ['resolved']])
+  expect(summary.rows.ticket).toEqual({ created: 1, present: 1, refused: 0 })
+})
+
+test('a customer whose numbers cannot be kept arrives with its id, and so do its tickets', async () => {
+  const user = JSON.stringify({ ...ada, user_fields: { seats: 'N' } }).replace('"N"', '12345678901234567890')
+  const { code, listed, rows } = await imported([user, ticket])
+  expect([code, rows.customers.length, rows.tickets.length]).toEqual([3, 1, 1])
+  expect(listed).toMatchObject([
+    {
+      kind: 'user',
+      id: '35',
+      outcome: 'changed',
+      error: expect.stringMatching(/^has its id only: user_fields\.seats: /),
+    },
+  ])
+})
+
 test('a status, a requester and an id that are missing or unknown are refused, and the others arrive', async () => {
   const { listed, rows, summary } = await imported([
     { users: [ada, grace] },
