@@ -76,6 +76,8 @@ Example:
     const known = { file: path, kind: kind.plural }
     const found = await survey(kind, source)
     for (const warning of found.warnings) printError(`warning: ${warning}\n`)
+    if (allowsDuplicates && found.matched === 0)
+      throw new UsageError('--duplicates is for rows with an externalId, and the file has none')
     if (again && found.others === 0)
       throw new UsageError('--again is for rows without externalId, and the file has none')
     if (switches['dry-run']) {

@@ -70,6 +70,12 @@ test.each<[reason: string, words: () => string[], kind: new (message: string) =>
     /^--duplicates: "first" is not accepted; it must be last$/,
   ],
   [
+    'duplicates without an externalId',
+    () => [fileOf('name\nAda\n'), '--duplicates', 'last'],
+    UsageError,
+    /^--duplicates is for rows with an externalId, and the file has none$/,
+  ],
+  [
     'duplicates with a past',
     () => [fileOf('name\n'), '--duplicates', 'last', '--history'],
     UsageError,
