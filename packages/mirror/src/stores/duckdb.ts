@@ -203,10 +203,12 @@ export class DuckDbStore implements Store {
     this.#reader = undefined
     this.#writer = undefined
     if (!isFull) return
-    const next = 'Drop the object that it names, or begin the copy again in a new file.'
     await rewritten(file, settings).catch((error: Error) => {
+      const next = passing.test(error.message)
+        ? nextOf(error)
+        : 'Drop the object that it names, or begin the copy again in a new file.'
       throw new StoreUnavailable(
-        sentences(`${file} is up to date and holds deleted rows, as it cannot be rewritten`, error, next),
+        sentences(`${file} holds deleted rows, as it cannot be rewritten`, error, next),
         { cause: error },
       )
     })
@@ -309,9 +311,9 @@ class Connection implements StoreWriter {
     return String(name)
   }
 
-  /** Whether this is the only connection of the process to the database. */
+  /** Whether this is the only connection of the process to the database, as far as this version of DuckDB shows. */
   async isAlone(): Promise<boolean> {
-    const [[count] = []] = await this.#read('select * from duckdb_connection_count()')
+    const [[count] = []] = await this.#read('select * from duckdb_connection_count()').catch(() => [[1]])
     return Number(count) === 1
   }
 
@@ -644,7 +646,8 @@ const existing = ({ marksRemovals }: Table, of?: string) =>
 const passing = /^(?:TransactionContext|IO|Out of Memory) Error: /
 
 function nextOf({ message }: Error): string {
-  if (message.startsWith('IO'))
+  // A commit wraps the error of the disk.
+  if (/^IO|Could not write|No space left/.test(message))
     return 'Look at the space and the permissions of the place of the file, and whether its disk answers.'
   if (message.startsWith('Out')) return 'Give DuckDB more memory (memory_limit), or close other programs.'
   return 'Another transaction changes the same tables: wait for it, or end it.'
