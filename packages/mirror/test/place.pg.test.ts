@@ -261,6 +261,21 @@ test('a role of PostgreSQL that may not create is told what to grant', async () 
   await mirror.close()
 })
 
+test('a table of PostgreSQL that was adopted without a primary key is named as the cause', async () => {
+  await using at = await places.PostgreSQL(shared().database.connection)
+  const own = await desk()
+  await copied(own, at.store())
+  await at.sql('alter table customers drop constraint customers_pkey')
+  await own.client.customers.update(own.id, { name: 'Grace' })
+  const mirror = new Mirror({ client: own.client, store: at.store() })
+  await expect(mirror.catchUp()).rejects.toThrow(
+    /^PostgreSQL: .* A table that was adopted has no primary key/,
+  )
+  await at.sql('alter table customers add primary key (id)')
+  await mirror.catchUp()
+  await mirror.close()
+})
+
 test('a database of PostgreSQL that cannot hold every text is refused at the start', async () => {
   const { pool, connection } = shared().database
   const database = `latin_${randomUUID().replaceAll('-', '')}`

@@ -606,6 +606,9 @@ const nexts = {
   '08P01': 'A pooler in statement mode keeps no transactions: set its pool_mode to transaction or session.',
   '25006':
     'The server is a standby, or default_transaction_read_only is on for it, the database or the role: connect to the primary, or turn it off.',
+  '40001': 'Another transaction was in the way: run the command again.',
+  '40P01': 'Another transaction was in the way: run the command again.',
+  '42P10': 'A table that was adopted has no primary key: add it, on the column id.',
   '42501':
     'Grant the role create on the database, or make it the owner of the schema; its tables have to belong to the role.',
   '53100': "Make space on the server's disk.",
