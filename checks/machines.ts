@@ -42,7 +42,7 @@ const mounted = (name: string, directory: string, refusal?: RegExp): Case => ({
 })
 
 /** An installation of its own, by that Node and npm. */
-const installed = (node: number, npm: number, flags = ''): Case => ({
+const installed = (node: number, npm: number, flags = '', refusal?: RegExp): Case => ({
   name: `Node ${node}, npm ${npm}${flags}`,
   before: `cp -a /media/deskwire /home/stranger/own; chown -R stranger: /home/stranger/own; mkdir /media/bin
     ln -s /media/releases/node_modules/node-${node}/bin/node /media/releases/node_modules/npm-${npm}/bin/np[mx] /media/bin
@@ -51,6 +51,7 @@ const installed = (node: number, npm: number, flags = ''): Case => ({
   directory: '/home/stranger/own',
   isInterrupted: npm === 9,
   run: `npm ci --prefer-offline${flags} && ${start}`,
+  ...(refusal && { refusal }),
 })
 
 const cases: readonly Case[] = [
@@ -107,7 +108,7 @@ const cases: readonly Case[] = [
     [24, 11] as const,
     [26, 11] as const,
   ].map(([node, npm]) => installed(node, npm)),
-  installed(22, 10, ' --omit=optional'),
+  installed(22, 10, ' --omit=optional', /run npm ci without --omit=optional/),
   { name: 'ulimit -u 25', run: `ulimit -u 25; ${start}`, refusal: /ulimit -u|processes/ },
   { name: 'ulimit -u 200', run: `ulimit -u 200; ${start}` },
   { name: 'ulimit -n 24', run: `ulimit -n 24; ${start}`, refusal: /ulimit -n|open files|EMFILE/ },

@@ -52,10 +52,11 @@ async function tryService(program: ChildProcess): Promise<string | null> {
   return left.length === 0 ? null : `it leaves ${left.map(nameOf).join(', ')}`
 }
 
-/** The product's own line, or the last that was written. */
+/** The product's own line, or Node's about its end, or the last that was written. */
 function complaint(): string {
   const lines = said.split('\n').filter((line) => line.trim() !== '')
-  return lines.find((line) => line.startsWith('deskwire: ')) ?? lines.at(-1) ?? 'nothing is said'
+  const first = (beginning: RegExp) => lines.find((line) => beginning.test(line))
+  return first(/^deskwire: /) ?? first(/^# Fatal /) ?? lines.at(-1) ?? 'nothing is said'
 }
 
 async function until(isTrue: () => boolean, milliseconds = deadline): Promise<boolean> {
