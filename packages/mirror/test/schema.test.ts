@@ -67,6 +67,18 @@ test('what a later release declares comes behind what is there', () => {
   expect(added).toEqual(['score number', 'removed_at_ text', 'either json'])
 })
 
+test('a field that is no longer declared keeps its column, which new rows leave empty', () => {
+  const later = structuredClone(document)
+  delete later.components.schemas.Teammate.properties.name
+  const teammate = (of: object) => kindsOf(of).get('teammate') ?? expect.unreachable('there are teammates')
+  const before = tableOf(teammate(document), 'teammates', true)
+  const after = tableOf(teammate(later), 'teammates', true, before)
+  const nameOf = ({ columns }: typeof before) => columns.find(({ field }) => field === 'name')
+  expect(nameOf(before)).toMatchObject({ required: true })
+  expect(nameOf(after)).toMatchObject({ required: false, dropped: true })
+  expect(tableOf(teammate(later), 'teammates', true, after)).toEqual(after)
+})
+
 test('an answer that is no document of Deskwire is refused', () => {
   for (const answer of [null, {}, [], { paths: { '/v1/x/{id}': {} } }])
     expect(() => kindsOf(answer)).toThrow(MirrorError)

@@ -3,7 +3,7 @@
  * written to: query the copy in the mirror's process, or use an export.
  */
 
-import { chmodSync, chownSync, existsSync, renameSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { IdRange } from '@deskwire/sdk'
 import { readJson } from '@deskwire/sdk/json'
@@ -246,7 +246,9 @@ const deletedNote = 'deleted'
 
 /** Copies what exists into a new file, which takes the place of the old one: DuckDB overwrites no deleted rows. */
 async function rewritten(file: string, settings: Readonly<Record<string, string>>): Promise<void> {
-  const next = `${file}.next`
+  // A link stays, and what it leads to is replaced.
+  const place = realpathSync(file)
+  const next = `${place}.deskwire-next`
   const remove = () => [next, `${next}.wal`].map((path) => rmSync(path, { force: true }))
   remove()
   try {
@@ -255,7 +257,7 @@ async function rewritten(file: string, settings: Readonly<Record<string, string>
     try {
       // One that has the old file open would go on with it.
       if (!(await connection.isAlone())) return
-      const { mode, uid, gid } = statSync(file)
+      const { mode, uid, gid } = statSync(place)
       await connection.run(`attach ${literal(next)} as deskwire_next`)
       chmodSync(next, mode)
       chownSync(next, uid, gid)
@@ -267,7 +269,7 @@ async function rewritten(file: string, settings: Readonly<Record<string, string>
       instance.closeSync()
     }
     // A log would be replayed into the other file.
-    if (![file, next].some((path) => existsSync(`${path}.wal`))) renameSync(next, file)
+    if (![file, place, next].some((path) => existsSync(`${path}.wal`))) renameSync(next, place)
   } finally {
     remove()
   }
