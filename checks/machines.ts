@@ -124,7 +124,12 @@ const cases: readonly Case[] = [
     run: start,
     refusal: /space|disk|ENOSPC/i,
   },
-  { name: '/dev/shm of 1 MB', before: 'mount -t tmpfs -o size=1m,mode=1777 tmpfs /dev/shm', run: start },
+  {
+    name: '/dev/shm of 1 MB',
+    before: 'mount -t tmpfs -o size=1m,mode=1777 tmpfs /dev/shm',
+    run: start,
+    refusal: /\/dev\/shm/,
+  },
   {
     name: 'a fresh directory of data',
     run: `mkdir "$HOME/desk"; ${start} -- --data-dir "$HOME/desk"`,
@@ -143,7 +148,7 @@ const cases: readonly Case[] = [
   { name: 'a second service in the directory', before: another, run: start, refusal: /another|already|runs/ },
   {
     name: 'after SIGKILL of the service',
-    before: `${another}; ps -C node -o pid= | xargs kill -KILL`,
+    before: `${another}; pkill -KILL -f '[d]eskwire.js serve'`,
     run: start,
   },
   {
