@@ -1,21 +1,11 @@
-import { createHash } from 'node:crypto'
 import { dirname, join, resolve } from 'node:path'
-import { DeskwireError } from '@deskwire/sdk'
-import {
-  clientFlags,
-  clientHelp,
-  clientOf,
-  isLoopback,
-  readTarget,
-  requireTarget,
-  type Target,
-} from '../client.ts'
+import { clientFlags, clientHelp, clientOf, isLoopback, requireTarget, type Target } from '../client.ts'
 import type { Command } from '../commands.ts'
 import { CommandFailure, exitCodes } from '../failure.ts'
 import { parseFlags } from '../flags.ts'
 import { openRejects } from '../import/rejects.ts'
 import { barOf, count } from '../import/show.ts'
-import type { Account } from '../import/sources/account.ts'
+import { type Account, lineOf } from '../import/sources/account.ts'
 import { intercomApi, zendeskApi } from '../import/sources/apis.ts'
 import { rehearsal, service } from '../import/sources/desk.ts'
 import { type Api, download } from '../import/sources/download.ts'
@@ -35,6 +25,7 @@ import { table } from '../table.ts'
 import { plain, printError, printOut, screen } from '../terminal.ts'
 import { stopSignal } from '../until-stopped.ts'
 import { UsageError } from '../usage-error.ts'
+import { whoIs } from './login.ts'
 
 interface Source {
   readonly name: string
@@ -57,8 +48,7 @@ FILE is JSON or lines of JSON: ${source.files}. Give all files of the account at
 URL is the account, such as ${source.url}: it is downloaded with ${source.variables} first, at the pace that ${source.title}
 allows. A second run imports what is there: delete the directory to download it again.
 
-The key needs the scopes import and those to read and write teammates, customers, conversations, messages, notes and tickets; * has
-them. No events are sent. Rows that are there stay as they are, so a second run changes nothing.
+The key needs the scopes ${scopes.join(', ')}; * has all. No events are sent. Rows that are there stay as they are, so a second run changes nothing.
 
 Every record that does not arrive as it was gets a line in ${source.name}.rejects.csv, next to the files or in the directory: its kind
 and id, whether it was left out, refused or changed, and why. An import that was interrupted goes on when it is run again:
@@ -84,13 +74,17 @@ Example:
     if (url === null && texts.dir !== undefined)
       throw new UsageError('--dir goes with a URL: files stay where they are')
     const api = url === null ? null : source.api(url.origin)
-    const target = isDry ? readTarget(texts) : requireTarget(`import ${source.name}`, texts)
+    const target = isDry ? null : requireTarget(`import ${source.name}`, texts)
     const directory = url === null ? dirname(resolve(words[0] ?? '')) : resolve(texts.dir ?? url.hostname)
-    const paths = api === null ? words : await downloaded(api, directory, stop)
-    const surveyed = await surveyFiles(account, paths, () => {})
-    const lacking = account.incomplete()
-    if (lacking !== null) throw new UsageError(lacking)
-    const { end, resumedAt } = await take(source, account, surveyed, directory, isDry ? null : target, stop)
+    const { surveyed, end, resumedAt } = await interruptible(stop, async () => {
+      const organization = target === null ? '' : await organizationOf(target, stop)
+      const paths = api === null ? words : await downloaded(api, directory, stop)
+      const surveyed = await surveyFiles(account, paths, () => stop.throwIfAborted())
+      const lacking = account.incomplete()
+      if (lacking !== null) throw new UsageError(lacking)
+      const to = target === null ? null : { target, organization }
+      return { surveyed, ...(await take(source, account, surveyed, directory, to, stop)) }
+    })
     const seconds = Number(((performance.now() - begun) / 1_000).toFixed(3))
     const read = readOf(account, surveyed, end)
     const { listed: _, ...shown } = { ...end.counts, listedFile: end.listed?.path ?? null }
@@ -102,6 +96,16 @@ Example:
     if (end.listed !== null) process.exitCode = exitCodes.found
   },
 })
+
+/** @throws CommandFailure when Ctrl-C ended the work, unless it says so itself. */
+async function interruptible<T>(stop: AbortSignal, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!stop.aborted || error instanceof CommandFailure) throw error
+    throw new CommandFailure('interrupted: run the same command again to go on', exitCodes.interrupted)
+  }
+}
 
 /** The account's address; null for files. @throws UsageError */
 function urlIn(source: Source, words: readonly string[]): URL | null {
@@ -125,10 +129,6 @@ async function downloaded(api: Api, directory: string, stop: AbortSignal): Promi
     return await download(api, directory, stop, (series, bytes) =>
       screen.line(`${series}: ${count(bytes)} bytes`),
     )
-  } catch (error) {
-    if (stop.aborted)
-      throw new CommandFailure('interrupted: run the same command again to go on', exitCodes.interrupted)
-    throw error
   } finally {
     screen.line('')
   }
@@ -142,15 +142,12 @@ async function take(
   account: Account,
   surveyed: Surveyed,
   directory: string,
-  target: Target | null,
+  to: { readonly target: Target; readonly organization: string } | null,
   stop: AbortSignal,
 ): Promise<{ end: AccountProgress; resumedAt: number }> {
   const progressPath = join(directory, `${source.name}.progress.json`)
-  const of = {
-    files: surveyed.files.map(({ sha256 }) => sha256),
-    target: target === null ? '' : digestOf(target),
-  }
-  const found = target === null ? null : await loadAccountProgress(progressPath, of)
+  const of = { files: surveyed.files.map(({ sha256 }) => sha256), target: to?.organization ?? '' }
+  const found = to === null ? null : await loadAccountProgress(progressPath, of)
   const layout = {
     kind: kindNamed('customers'),
     header: ['kind', 'id', 'outcome'],
@@ -176,30 +173,25 @@ async function take(
     const end = await importAccount({
       account,
       surveyed,
-      desk: target === null ? rehearsal : service(clientOf(target, { retries: { limit: 12 } }), stop),
+      desk: to === null ? rehearsal : service(clientOf(to.target, { retries: { limit: 12 } }), stop),
       progress: found,
       of,
       rejects,
       async onProgress(progress, listed) {
         soFar = doneOf(progress)
-        if (target !== null) await saveAccountProgress(progressPath, progress)
+        if (to !== null) await saveAccountProgress(progressPath, progress)
         screen.line('')
         for (const { kind, id, outcome, reason } of listed.slice(0, Math.max(0, shownLines - shown)))
-          screen.write(`${kind} ${plain(id)} ${outcome}: ${plain(reason)}\n`)
+          screen.write(`${kind} ${plain(id)} ${outcome}: ${plain(lineOf(reason, 160))}\n`)
         if (shown < shownLines && shown + listed.length > shownLines)
           screen.write('further records are not shown\n')
         shown += listed.length
         screen.line(`${barOf(soFar, total)}  ${count(soFar)} of ${count(total)} records`)
       },
     })
-    if (target !== null) await removeAccountProgress(progressPath)
+    if (to !== null) await removeAccountProgress(progressPath)
     return { end, resumedAt }
   } catch (error) {
-    const isTurnedAway = error instanceof DeskwireError && [401, 403, 404].includes(error.status)
-    if (isTurnedAway && soFar === 0) {
-      await removeAccountProgress(progressPath)
-      throw error
-    }
     const state = `${count(soFar)} of ${count(total)} records done; run the same command again to go on`
     if (stop.aborted) throw new CommandFailure(`interrupted: ${state}`, exitCodes.interrupted)
     screen.line('')
@@ -216,13 +208,11 @@ function readOf(
   { records }: Surveyed,
   { counts }: AccountProgress,
 ): Readonly<Record<string, number>> {
-  const { words } = account
-  const agents = account.agents().length
-  const customers = Object.values(counts.rows.customer ?? {}).reduce((sum, one) => sum + one, 0)
+  const { agent, customer, thread } = account.words
   return {
-    [`${words.agent}s`]: agents,
-    [`${words.customer}s`]: customers,
-    [`${words.thread}s`]: records.thread,
+    [`${agent}s`]: account.agents().length,
+    [`${customer}s`]: account.customers(),
+    [`${thread}s`]: records.thread,
     comments: counts.comments,
   }
 }
@@ -250,9 +240,25 @@ ${table([['Deskwire', made, 'there before', 'not taken'], ...rows])}${where}${is
 `
 }
 
-/** Tells services and keys apart without keeping the key. */
-function digestOf({ baseUrl, apiKey }: Target): string {
-  return createHash('sha256').update(`${baseUrl}\n${apiKey}`).digest('hex').slice(0, 16)
+const scopes = [
+  'import',
+  ...['teammates:read', 'teammates:write', 'customers:read', 'customers:write'],
+  ...[
+    'conversations:read',
+    'conversations:write',
+    'messages:write',
+    'notes:read',
+    'notes:write',
+    'tickets:write',
+  ],
+]
+
+/** Which organization the key is of. @throws UsageError where the key may not do all that an account needs */
+async function organizationOf(target: Target, signal: AbortSignal): Promise<string> {
+  const { url, organization, key } = await whoIs(target, { signal })
+  const lacking = key.scopes.includes('*') ? [] : scopes.filter((scope) => !key.scopes.includes(scope))
+  if (lacking.length === 0) return `${url} ${organization.id}`
+  throw new UsageError(`the key ${key.name} lacks scopes that this needs: ${lacking.join(', ')}`)
 }
 
 export const importZendesk = commandOf({

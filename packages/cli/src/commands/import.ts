@@ -49,6 +49,8 @@ events, and compares all of it at the end. A row without externalId gets deskwir
 Exit codes: 0 when every line was imported; 3 when some were rejected, the others imported; 1 when it stopped, as the
 message says: run it again; 2 when the command or the header is not accepted, and nothing was sent; 130 when interrupted: run it again.
 
+Accounts of Zendesk and Intercom have commands of their own: deskwire import zendesk, deskwire import intercom.
+
 Example:
   deskwire import customers.csv --url http://127.0.0.1:8080/v1 --key dwk_… --dry-run
 `,

@@ -2,6 +2,7 @@
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
+import type { CallOptions } from '@deskwire/sdk'
 import { baseUrlOf, clientFlags, clientHelp, clientOf, requireTarget, type Target } from '../client.ts'
 import type { Command } from '../commands.ts'
 import { parseFlags } from '../flags.ts'
@@ -85,7 +86,7 @@ Example:
   },
 }
 
-interface Known {
+export interface Known {
   readonly url: string
   readonly organization: { readonly id: string; readonly name: string }
   readonly key: {
@@ -96,11 +97,12 @@ interface Known {
   }
 }
 
-async function whoIs(target: Target): Promise<Known> {
+/** The organization and the key at a service. */
+export async function whoIs(target: Target, options: CallOptions = {}): Promise<Known> {
   const client = clientOf(target)
   const [key, organization] = await Promise.all([
-    client.request('GET', '/api-keys/self') as Promise<Known['key']>,
-    client.request('GET', '/organization') as Promise<Known['organization']>,
+    client.request('GET', '/api-keys/self', options) as Promise<Known['key']>,
+    client.request('GET', '/organization', options) as Promise<Known['organization']>,
   ])
   return {
     url: target.baseUrl,

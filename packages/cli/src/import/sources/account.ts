@@ -78,6 +78,8 @@ export interface Account {
   survey(record: Json, sort: Sort): void
   /** All people who work there, once everything was surveyed. */
   agents(): readonly Agent[]
+  /** How many customers there are. */
+  customers(): number
   /** Why nothing can be imported from what was surveyed; null: it can. */
   incomplete(): string | null
   /** Null for one who is no customer. `same` is another's id who has the same e-mail address. */

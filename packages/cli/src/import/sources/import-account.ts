@@ -69,6 +69,7 @@ export async function importAccount({
   let comments = run.progress?.counts.comments ?? 0
   const done = { person: 0, thread: 0, comments: 0, ...run.progress?.done }
   const customers = new Map(Object.entries(run.progress?.customers ?? {}))
+  const madeCustomers = new Set(run.progress?.made)
   const refused = new Set(run.progress?.refused)
   const leaving =
     run.progress?.leaving ??
@@ -77,7 +78,6 @@ export async function importAccount({
   let progress: AccountProgress = run.progress ?? stateOf(null)
   /** The conversations of threads as far as this process knows them; null for one that it made, which had no notes. */
   const conversations = new Map<string, string | null>()
-  const madeCustomers = new Set<string>()
 
   if (!isResumed) listed.push(...surveyed.strangers)
   await takeAgents()
@@ -96,6 +96,7 @@ export async function importAccount({
       done: { ...done },
       counts: { comments, rows, listed: listedCounts },
       customers: Object.fromEntries(customers),
+      made: [...madeCustomers],
       refused: [...refused],
       leaving,
       listed: file,

@@ -193,6 +193,7 @@ export function intercom(): Account {
       const gone = [...authors.values()].filter(({ id }) => !listed.has(id))
       return [...listed.values(), ...gone.map((agent) => ({ ...agent, isActive: !hasAdmins }))]
     },
+    customers: () => contacts.size,
     incomplete: () => null,
     customerOf(contact) {
       const id = idOf(contact.id)

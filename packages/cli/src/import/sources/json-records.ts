@@ -98,7 +98,8 @@ export async function* recordsIn(
         } else if (byte === openList && depth === 0) outer = 1
         else if (byte === closeList && list !== null) list = null
         else if (byte === closeList && depth === 1 && outer === 1) outer = 0
-        else if (byte !== comma) throw fail(`${shown(piece, n)} is no JSON object`)
+        else if (byte !== comma)
+          throw fail(`${shown(piece, n)} is no JSON object: give JSON, or objects one a line`)
         if (byte === openObject || byte === openList) depth++
         else if (byte === closeList) depth--
         continue

@@ -22,7 +22,7 @@ export interface Counts {
 }
 
 export interface AccountProgress {
-  /** The files by their digests, and a digest of the service's address and the key. */
+  /** The files by their digests, and the service's address with the organization. */
   readonly of: { readonly files: readonly string[]; readonly target: string }
   readonly done: Readonly<Record<Extract<Sort, 'person' | 'thread' | 'comments'>, number>>
   readonly counts: Counts
@@ -30,6 +30,8 @@ export interface AccountProgress {
   readonly customers: Readonly<
     Record<string, { readonly customerId: string } | { readonly customerExternalId: string }>
   >
+  /** Customers who were made for threads. */
+  readonly made: readonly string[]
   /** Threads that were refused, so that their comments are too. */
   readonly refused: readonly string[]
   /** Agents without a teammate at the beginning who do not work there any more. */
@@ -49,7 +51,7 @@ export async function loadAccountProgress(
     found === null
       ? 'it cannot be read'
       : found.of.target !== of.target
-        ? 'it went to another --url, or with another --key'
+        ? 'it went to another service or organization'
         : JSON.stringify(found.of.files) !== JSON.stringify(of.files)
           ? 'its files were others'
           : null

@@ -111,11 +111,13 @@ function parsed(path: string, { text, line }: FoundRecord): Json {
 
 async function requireFile(path: string): Promise<void> {
   const file = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    const address = /\.(?:com|io)\b/.test(path) ? '; the address of an account begins with https://' : ''
     throw new UsageError(
-      `${path} cannot be read: ${error.code === 'ENOENT' ? 'there is no such file' : error.message}`,
+      `${path} cannot be read: ${error.code === 'ENOENT' ? `there is no such file${address}` : error.message}`,
     )
   })
-  if (!file.isFile()) throw new UsageError(`${path} is no file`)
+  if (file.isDirectory())
+    throw new UsageError(`${path} is a directory: name its files, such as ${path}/*.json`)
 }
 
 function notOf(account: Account, path: string): UsageError {

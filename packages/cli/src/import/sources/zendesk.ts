@@ -268,6 +268,7 @@ export function zendesk(): Account {
       }
     },
     agents: () => [...agents.values()],
+    customers: () => users.size,
     incomplete() {
       if (lacksComments) return 'the ticket events have no comments: export them with include=comment_events'
       if (tickets.size > 0 && agents.size + users.size === 0)

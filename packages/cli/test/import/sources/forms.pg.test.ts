@@ -240,13 +240,33 @@ test('files that lack what makes sense of the others are refused, and nothing is
     const { code, stderr } = await runHere(['import', 'zendesk', fileOf(text, 'x.json'), '--dry-run'])
     expect([stderr, code]).toEqual([expect.stringMatching(message), text.startsWith('id,') ? 1 : 2])
   }
-  const missing = await runHere(['import', 'zendesk', '/nowhere/x.json', '--dry-run'])
-  expect([missing.code, missing.stderr]).toEqual([2, expect.stringMatching(/there is no such file/)])
+  for (const [word, message] of [
+    ['/nowhere/x.json', /there is no such file$/m],
+    ['example.zendesk.com', /the address of an account begins with https:/],
+    ['docs', /docs is a directory: name its files, such as docs\/\*\.json/],
+  ] as const) {
+    const missing = await runHere(['import', 'zendesk', word, '--dry-run'])
+    expect([missing.code, missing.stderr]).toEqual([2, expect.stringMatching(message)])
+  }
   const intercom = await runHere(['import', 'intercom', fileOf(lines([ticket]), 'x.json'), '--dry-run'])
   expect([intercom.code, intercom.stderr]).toEqual([
     2,
     expect.stringMatching(/does not hold admins, contacts/),
   ])
+})
+
+test('a key that may not do all that an account needs is refused before anything is sent', async () => {
+  const api = await shared().newOrganization()
+  const small = await shared().newKey(api.organizationId, ['import', 'customers:read', 'customers:write'])
+  const { code, stderr } = await importInto(shared(), small, [
+    'zendesk',
+    fileOf(lines([ada, ticket]), 'a.json'),
+  ])
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringMatching(/lacks scopes that this needs: teammates:read, .*tickets:write$/m),
+  ])
+  expect((await rowsOf(shared(), api)).customers).toEqual([])
 })
 
 test('conversations without their parts, and tickets of Intercom, are refused by name', async () => {
@@ -313,8 +333,13 @@ test('an import that stops at any call, even after the call was done, goes on wi
         .end('{"type":"t","title":"t","status":400,"code":"invalid_request","detail":"Lost."}')
     else response.writeHead(answer.status, { 'content-type': answer.type }).end(answer.text)
   })
+  // A key of the same organization is as good.
+  const keys = [api.token, (await shared().newKey(api.organizationId, ['*'])).token]
   const run = () =>
-    runHere(['import', 'zendesk', path, '--json', '--url', `${between.url}/v1`, '--key', api.token])
+    runHere([
+      ...['import', 'zendesk', path, '--json', '--url', `${between.url}/v1`],
+      ...['--key', keys[stops % 2] ?? ''],
+    ])
   let ran = await run()
   const files: boolean[] = []
   for (; ran.code === 1; stops++) {

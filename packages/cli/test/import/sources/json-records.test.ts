@@ -71,9 +71,21 @@ test('records know their lines', async () => {
 })
 
 test.each([
-  ['nothing but a name', 'id,name\n1,Ada\n', /^x\.json: line 1: "id,name.*" is no JSON object$/],
-  ['a number in a list', '[{"a":1},2]', /^x\.json: line 1: "2\]" is no JSON object$/],
-  ['a number in a page', '{"users":[null]}', /^x\.json: line 1: "null\]\}" is no JSON object$/],
+  [
+    'nothing but a name',
+    'id,name\n1,Ada\n',
+    /^x\.json: line 1: "id,name.*" is no JSON object: give JSON, or objects one a line$/,
+  ],
+  [
+    'a number in a list',
+    '[{"a":1},2]',
+    /^x\.json: line 1: "2\]" is no JSON object: give JSON, or objects one a line$/,
+  ],
+  [
+    'a number in a page',
+    '{"users":[null]}',
+    /^x\.json: line 1: "null\]\}" is no JSON object: give JSON, or objects one a line$/,
+  ],
   [
     'a file that was cut off',
     '{"a":1}\n{"a":"',
