@@ -147,6 +147,20 @@ describe('each kind has its past', () => {
     ).toEqual(['/createdAt', '/customerId', '/previousStartAt', '/rescheduleCount'])
   })
 
+  test('a ticket that was made resolved, some milliseconds after the time that a rule has set', async () => {
+    const customerId = (await makeCustomer(api)).id
+    const old = { customerId, subject: 'Old', status: 'resolved', createdAt: years.made }
+    const resolvedAt = '2019-03-01T07:59:59.998Z'
+    expect(await imported('tickets', { ...old, resolvedAt })).toMatchObject({
+      resolvedAt,
+      createdAt: years.made,
+    })
+    expect(await refused('tickets', { ...old, resolvedAt: '2019-03-01T07:58:59.999Z' })).toEqual([
+      'validation_failed',
+      `/resolvedAt must not be before ${years.made}`,
+    ])
+  })
+
   test('a booking: how it ended, and when', async () => {
     const customerId = (await makeCustomer(api)).id
     const at = { startAt: '2019-03-02T09:00:00.000Z', endAt: '2019-03-02T10:00:00.000Z', timezone: 'UTC' }

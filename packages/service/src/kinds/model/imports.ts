@@ -77,10 +77,15 @@ function timeFields({ fields }: Shape): readonly string[] {
   return Object.keys(fields).filter((name) => fields[name]?.imported === 'time')
 }
 
+/** The service reads the clock for a time that a rule sets, and then for createdAt: what it has made moves to another organization. */
+const earlierThanCreated = 60_000
+
 function wrongTimes(shape: Shape, draft: State, createdAt: string, now: string): FieldError[] {
   return timeFields(shape).flatMap((name): FieldError[] => {
     const time = draft[name]
-    if (typeof time !== 'string' || (time >= createdAt && time <= now)) return []
+    if (typeof time !== 'string') return []
+    const isEarly = Date.parse(time) + earlierThanCreated < Date.parse(createdAt)
+    if (!isEarly && time <= now) return []
     const detail = time > now ? `must not be in the future: it is ${now}` : `must not be before ${createdAt}`
     return [{ pointer: `/${name}`, code: 'invalid_value', detail }]
   })
