@@ -202,6 +202,27 @@ test('what interrupts a move is made up for by another run, and what changed sin
   ])
 })
 
+test('teammates who are alike in all but their ids keep their work apart', async () => {
+  const from = await shared().newOrganization()
+  const items = Array.from({ length: 8 }, () => ({ name: 'Grace' }))
+  const { data } = (await from.post('/v1/teammates/batch', { items })).json
+  const customerId = (await makeCustomer(from)).id
+  for (const { id } of data) await makeTicket(from, { customerId, assigneeId: id, subject: `of ${id}` })
+  for (const { id } of data.slice(0, 4)) await from.patch(`/v1/teammates/${id}`, { active: false })
+  const path = await exported(from)
+  const to = await shared().newOrganization()
+  const subjects = async () => {
+    const tickets: Record<string, string>[] = (await to.get('/v1/tickets?limit=100')).json.data
+    return Map.groupBy(tickets, ({ assigneeId }) => assigneeId).size
+  }
+  for (const _ of [1, 2, 3]) {
+    expect(await runHere(['import', path, ...at(to)])).toMatchObject({ code: 0, stderr: '' })
+    expect(await subjects()).toBe(8)
+  }
+  const teammates: { active: boolean }[] = (await to.get('/v1/teammates')).json.data
+  expect(teammates.filter(({ active }) => active)).toHaveLength(4)
+})
+
 test('a row that cannot move is listed with those that need it, and all others move', async () => {
   const from = await shared().newOrganization()
   const [ada, bob] = [

@@ -42,9 +42,9 @@ export async function runTransfer(path: string, target: Target | null, json: boo
   }
   const client = clientOf(target, { retries: patience })
   const signal = interruption()
-  const transfer = new Transfer({ client, signal, onProgress })
   try {
-    await requireAnother(client, exported)
+    const organizationId = await requireAnother(client, exported)
+    const transfer = new Transfer({ client, organizationId, signal, onProgress })
     const done: Transferred[] = []
     for (const one of exported) {
       done.push(await transfer.take(one))

@@ -4,8 +4,10 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { BatchAnswer, Client } from '@deskwire/sdk'
+import { readJson } from '@deskwire/sdk/json'
 import { type Kind, kinds } from '@deskwire/service/administration'
 import { CommandFailure } from '../../failure.ts'
+import { readIfThere, replaceFile } from '../../files.ts'
 import { bulkOf } from '../../kinds.ts'
 import { lineLayout } from '../columns.ts'
 import { brokenRules } from '../entry.ts'
@@ -53,6 +55,8 @@ export interface Comparison {
 
 interface TransferOptions {
   readonly client: Client
+  /** Of the organization that it moves to. */
+  readonly organizationId: string
   readonly signal: AbortSignal
   /** Rows done of this kind, and the latest rejected ones. */
   onProgress(kind: Kind, rows: number, rejects: readonly Reject[]): void
@@ -66,9 +70,14 @@ interface There {
   readonly id: string
   readonly externalId: unknown
   readonly term: string
+  /** By which a row without an externalId is found. */
+  readonly likeness: string
   readonly origin: string
   readonly isActive: boolean
 }
+
+/** Of the content that a transfer does not change by itself. */
+const likenessOf = (row: Readonly<Record<string, unknown>>) => termOf(contentOf({ ...row, active: null }))
 
 export class Transfer {
   readonly #options: TransferOptions
@@ -142,7 +151,7 @@ export class Transfer {
     }
     await send()
     onProgress(kind, rows, [])
-    await this.#noteInactive(exported)
+    if (isReferredTo(kind) && !hasExternalId(kind)) await this.#noteAlike(exported)
     return { kind, rows: count, created, rejected, rejects }
   }
 
@@ -193,8 +202,7 @@ export class Transfer {
 
   /** The ids of a kind to keep; undefined for one that nothing asks for. */
   #idsOf(kind: Kind): Map<string, string> | undefined {
-    const isReferredTo = kinds.some(({ table }) => table.references.some((one) => one.kind === kind.name))
-    if (!isReferredTo && hasExternalId(kind)) return undefined
+    if (!isReferredTo(kind) && hasExternalId(kind)) return undefined
     const ids = this.#ids.get(kind.name) ?? new Map<string, string>()
     this.#ids.set(kind.name, ids)
     return ids
@@ -217,8 +225,15 @@ export class Transfer {
       }
       const row: ExportedRow = { ...change.row }
       const { id, externalId = null } = row
-      const origin = hasExternalId(kind) ? '' : originOf(kind, row)
-      rows.set(id, { id, externalId, term: termOf(contentOf(row)), origin, isActive: row.active !== false })
+      const isKeyed = hasExternalId(kind)
+      rows.set(id, {
+        id,
+        externalId,
+        term: termOf(contentOf(row)),
+        likeness: isKeyed ? '' : likenessOf(row),
+        origin: isKeyed ? '' : originOf(kind, row),
+        isActive: row.active !== false,
+      })
     }
     return rows.values()
   }
@@ -232,9 +247,11 @@ export class Transfer {
       const ids = new Map(there.map(({ id, externalId }) => [externalId, id]))
       return (row) => ids.get(externalIdOf(row))
     }
+    const noted = isReferredTo(kind) ? await loadIds(exported.path, this.#options.organizationId) : []
+    const isThere = new Set(there.map(({ id }) => id))
+    const pairs = new Map(noted.filter(([, newId]) => isThere.has(newId)))
     // The same content first: what was changed on one side is found by what never changes.
-    const pairs = new Map<string, string>()
-    for (const by of ['term', 'origin'] as const) {
+    for (const by of ['likeness', 'origin'] as const) {
       const taken = new Set(pairs.values())
       const left = Map.groupBy(
         there.filter(({ id }) => !taken.has(id)),
@@ -244,7 +261,7 @@ export class Transfer {
       for await (const { row } of exported.rows()) {
         if (pairs.has(row.id)) continue
         const mapped = withNewIds(kind, row, this.#newIdOf)
-        const one = left.get(by === 'term' ? termOf(contentOf(mapped)) : originOf(kind, mapped))?.shift()
+        const one = left.get(by === 'likeness' ? likenessOf(mapped) : originOf(kind, mapped))?.shift()
         if (one !== undefined) pairs.set(row.id, one.id)
       }
     }
@@ -270,13 +287,24 @@ export class Transfer {
     }
   }
 
-  async #noteInactive({ kind, rows }: ExportedKind): Promise<void> {
-    if (kind.fields.active === undefined) return
+  /** Teammates: those to deactivate, and their ids where some are alike and others refer to them. */
+  async #noteAlike({ kind, path, rows }: ExportedKind): Promise<void> {
+    const ids = this.#idsOf(kind) ?? new Map<string, string>()
+    const known = new Set<string>()
+    let isAmbiguous = false
     for await (const { row } of rows()) {
-      const newId = row.active === false ? this.#newIdOf(kind.name, row.id) : undefined
-      if (newId !== undefined) this.#toDeactivate.add(newId)
+      const newId = ids.get(row.id)
+      if (row.active === false && newId !== undefined) this.#toDeactivate.add(newId)
+      const likeness = likenessOf(row)
+      isAmbiguous ||= known.has(likeness)
+      known.add(likeness)
     }
+    if (isAmbiguous) await saveIds(path, this.#options.organizationId, ids)
   }
+}
+
+function isReferredTo({ name }: Kind): boolean {
+  return kinds.some(({ table }) => table.references.some(({ kind }) => kind === name))
 }
 
 /** Whether a row of a kind is sent with its reference to another: a message takes its customer from its conversation. */
@@ -289,6 +317,36 @@ function isSent(kind: Kind, to: string): boolean {
 
 function rejectOf({ line, text }: ExportedLine, error: string): Reject {
   return { line, cells: [text], error }
+}
+
+/** Where ids are kept by which alike teammates are told apart: by organization, those of the export with those there. */
+const idsPath = (path: string) => `${path}.ids.json`
+
+type NotedIds = Readonly<Record<string, readonly (readonly [id: string, newId: string])[]>>
+
+async function readIds(path: string): Promise<NotedIds> {
+  const text = await readIfThere(idsPath(path))
+  if (text === null) return {}
+  try {
+    return readJson<NotedIds>(text)
+  } catch {
+    throw new CommandFailure(`${idsPath(path)} cannot be read: move it away`)
+  }
+}
+
+async function loadIds(path: string, organizationId: string) {
+  return (await readIds(path))[organizationId] ?? []
+}
+
+async function saveIds(
+  path: string,
+  organizationId: string,
+  ids: ReadonlyMap<string, string>,
+): Promise<void> {
+  await replaceFile(
+    idsPath(path),
+    `${JSON.stringify({ ...(await readIds(path)), [organizationId]: [...ids] })}\n`,
+  )
 }
 
 const nilUuid = '00000000-0000-0000-0000-000000000000'
@@ -316,11 +374,12 @@ export async function rehearse(
   return rejected
 }
 
-/** @throws CommandFailure where the export is of the very organization. */
-export async function requireAnother(client: Client, exported: readonly ExportedKind[]): Promise<void> {
+/** The organization of the key. @throws CommandFailure where the export is of it. */
+export async function requireAnother(client: Client, exported: readonly ExportedKind[]): Promise<string> {
   const { id } = await client.organization.get()
   if (exported.some(({ organizationId }) => organizationId === id))
     throw new CommandFailure(
       `the export is of the organization ${id}, to which the key belongs: give the key of another one`,
     )
+  return id
 }
