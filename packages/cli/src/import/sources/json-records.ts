@@ -2,6 +2,7 @@
  * The records of JSON as helpdesks export it, one at a time: objects one a line or one after the other, a list of objects, and pages
  * (`{"tickets":[{…},{…}],"end_of_stream":true}`) of any size. Memory holds one record, however long the file is.
  */
+import { readJson } from '@deskwire/sdk/json'
 import { CommandFailure } from '../../failure.ts'
 
 export interface FoundRecord {
@@ -140,7 +141,7 @@ export async function* recordsIn(
 
 function nameOf(bytes: readonly number[]): string | null {
   try {
-    return JSON.parse(Buffer.from(bytes).toString())
+    return readJson<string>(Buffer.from(bytes).toString())
   } catch {
     return null
   }
