@@ -126,9 +126,10 @@ function urlIn(source: Source, words: readonly string[]): URL | null {
 async function downloaded(api: Api, directory: string, stop: AbortSignal): Promise<readonly string[]> {
   if (api.origin.startsWith('https:')) trustSystem()
   try {
-    return await download(api, directory, stop, (series, bytes) =>
-      screen.line(`${series}: ${count(bytes)} bytes`),
-    )
+    return await download(api, directory, stop, {
+      onPage: (series, bytes) => screen.line(`${series}: ${count(bytes)} bytes`),
+      onRefused: (reason) => printError(`deskwire: ${reason}; the import goes on without these names\n`),
+    })
   } finally {
     screen.line('')
   }

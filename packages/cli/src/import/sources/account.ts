@@ -164,9 +164,15 @@ export function piecesOf(text: string, most: number, marks: readonly string[]): 
   return pieces
 }
 
-/** One line of at most 255 characters, with an ellipsis where it is cut. */
+/** A text that can be stored: U+0000 and halves of surrogate pairs are replaced. */
+export function storable(text: string): string {
+  return text.replaceAll('\u0000', '\ufffd').toWellFormed()
+}
+
+/** A text that can be stored, of at most 255 characters, with an ellipsis where it is cut. */
 export function lineOf(text: string, most = 255): string {
-  return text.length <= most ? text : `${beginning(text, most - 1)}…`
+  const stored = storable(text)
+  return stored.length <= most ? stored : `${beginning(stored, most - 1)}…`
 }
 
 const [mostAttributes, longestName, longestText] = [50, 40, 500]
@@ -223,6 +229,16 @@ export class Fitting {
     return null
   }
 
+  /** A name or a subject of at most 255 characters; the whole is kept as an attribute where it is longer. */
+  line(value: unknown, name: string): string | null {
+    const text = textOf(value)
+    if (text === null) return null
+    const stored = this.text(text, name)
+    const line = lineOf(stored)
+    if (line !== stored) this.keep(name, stored)
+    return line
+  }
+
   /** Labels that ours can be; the others are listed. */
   tags(value: unknown): readonly string[] {
     const given = Array.isArray(value) ? value.filter((one): one is string => textOf(one) !== null) : []
@@ -238,12 +254,13 @@ export class Fitting {
 
   /** A text that can be stored: without U+0000, which is listed. */
   text(value: string, what: string): string {
-    if (!value.includes('\u0000') && value.isWellFormed()) return value
+    const stored = storable(value)
+    if (stored === value) return value
     this.list(
       'changed',
       `${what} has U+0000 or half a surrogate pair, which cannot be stored: it is replaced by U+FFFD`,
     )
-    return value.replaceAll('\u0000', '\ufffd').toWellFormed()
+    return stored
   }
 
   #nameFor(name: string): string {
@@ -320,6 +337,21 @@ export function commentRows(said: Said, fitting: Fitting): readonly Comment[] {
     const externalId = n === 0 ? said.externalId : `${said.externalId}-${n + 1}`
     const row = { externalId, direction, ...common, contentType, ...(n === 0 ? { attachments: held } : {}) }
     return { kind, id, thread, author, row }
+  })
+}
+
+/**
+ * The comments of one record in their order. Exports have whole seconds: of those with the same time, each is a millisecond later than
+ * the one before, as the desk orders by time.
+ */
+export function inOrder(comments: readonly Comment[]): readonly Comment[] {
+  let [given, time] = [0, 0]
+  return comments.map((comment) => {
+    const at = Date.parse(String(comment.row.createdAt))
+    if (Number.isNaN(at)) return comment
+    time = at === given ? time + 1 : at
+    given = at
+    return { ...comment, row: { ...comment.row, createdAt: new Date(time).toISOString() } }
   })
 }
 

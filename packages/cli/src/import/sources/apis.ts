@@ -19,7 +19,7 @@ export function zendeskApi(origin: string, environment: Environment): Api {
     headers: { accept: 'application/json', authorization: isBasic ? `Basic ${basic}` : `Bearer ${oauth}` },
     credentials: isBasic ? 'ZENDESK_EMAIL and ZENDESK_API_TOKEN' : 'ZENDESK_OAUTH_TOKEN',
     series: [
-      byTime('organizations', ''),
+      byTime('organizations', '', true),
       listed('groups'),
       listed('ticket_fields'),
       byCursor('users', ''),
@@ -44,10 +44,11 @@ function byCursor(name: string, more: string): Series {
 }
 
 /** Pages repeat what changed in the second at which they end. */
-function byTime(name: string, more: string): Series {
+function byTime(name: string, more: string, isOptional = false): Series {
   const path = `/api/v2/incremental/${name}.json`
   return {
     name,
+    isOptional,
     first: `${path}?start_time=0${more}`,
     next(page) {
       const end = idOf(page.end_time)
@@ -60,6 +61,7 @@ function listed(name: string): Series {
   const path = `/api/v2/${name}.json?page[size]=100`
   return {
     name,
+    isOptional: true,
     first: path,
     next({ meta }) {
       const cursor = isJson(meta) && meta.has_more === true ? textOf(meta.after_cursor) : null
@@ -77,9 +79,10 @@ export function intercomApi(origin: string, { INTERCOM_TOKEN: token }: Environme
     credentials: 'INTERCOM_TOKEN',
     series: [
       { name: 'admins', first: '/admins', next: () => null },
-      { name: 'tags', first: '/tags', next: () => null },
+      { name: 'tags', isOptional: true, first: '/tags', next: () => null },
       {
         name: 'companies',
+        isOptional: true,
         first: '/companies/scroll',
         next(page) {
           const scroll = textOf(page.scroll_param)

@@ -20,6 +20,8 @@ export interface Series {
   readonly first: string
   /** The path of the page after this one; null at the end. */
   next(page: Json, path: string): string | null
+  /** Whether the account is whole without it, as it has names alone: some plans refuse it. */
+  readonly isOptional?: boolean
   /** The paths of what to store instead of the page: of a list that leaves something out. */
   instead?(page: Json): readonly string[]
 }
@@ -51,40 +53,55 @@ export async function download(
   api: Api,
   directory: string,
   signal: AbortSignal,
-  onPage: (series: string, bytes: number) => void,
+  { onPage, onRefused }: Listener,
 ): Promise<readonly string[]> {
   await mkdir(directory, { recursive: true, mode: directoryMode })
   let state = await readState(api, directory)
   const paths: string[] = []
   for (const series of api.series) {
     const path = join(directory, `${series.name}.json`)
-    paths.push(path)
     let { next, bytes } = state.series[series.name] ?? { next: series.first, bytes: 0 }
-    if (next === null) continue
-    await (await open(path, 'a', fileMode)).close()
-    // A process that was killed may have written more than it noted.
-    await truncate(path, bytes)
-    await using file = await open(path, 'a', fileMode)
-    while (next !== null) {
-      const text = await ask(api, next, signal)
-      const page = parsed(api, next, text)
-      const stored = await pagesOf(api, series, page, text, signal)
-      const whole = stored.map((one) => `${one}\n`).join('')
-      await file.appendFile(whole)
-      bytes += Buffer.byteLength(whole)
-      const following = series.next(page, next)
-      if (following === next)
-        throw new CommandFailure(
-          `${api.origin}${next} names itself as the next page: report this to the helpdesk`,
-        )
-      next = following
-      state = { ...state, series: { ...state.series, [series.name]: { next, bytes } } }
-      await replaceFile(join(directory, stateName), `${JSON.stringify(state)}\n`)
-      onPage(series.name, bytes)
+    if (next !== null) {
+      await (await open(path, 'a', fileMode)).close()
+      // A process that was killed may have written more than it noted.
+      await truncate(path, bytes)
+      await using file = await open(path, 'a', fileMode)
+      while (next !== null) {
+        const text: string | null = await ask(api, next, signal).catch((error: unknown) => {
+          if (!(error instanceof Refused) || !series.isOptional) throw error
+          onRefused(error.message)
+          return null
+        })
+        const page: Json | null = text === null ? null : parsed(api, next, text)
+        const stored = page === null ? [] : await pagesOf(api, series, page, text ?? '', signal)
+        const whole = stored.map((one) => `${one}\n`).join('')
+        await file.appendFile(whole)
+        bytes += Buffer.byteLength(whole)
+        const following: string | null = page === null ? null : series.next(page, next)
+        if (following === next)
+          throw new CommandFailure(
+            `${api.origin}${next} names itself as the next page: report this to the helpdesk`,
+          )
+        next = following
+        state = { ...state, series: { ...state.series, [series.name]: { next, bytes } } }
+        await replaceFile(join(directory, stateName), `${JSON.stringify(state)}\n`)
+        onPage(series.name, bytes)
+      }
     }
+    if (bytes > 0) paths.push(path)
   }
   return paths
 }
+
+/** Is notified of what a download comes to. */
+interface Listener {
+  onPage(series: string, bytes: number): void
+  /** A series without which the account is whole is refused. */
+  onRefused(reason: string): void
+}
+
+/** The helpdesk does not give this out. */
+class Refused extends CommandFailure {}
 
 async function pagesOf(
   api: Api,
@@ -117,9 +134,14 @@ async function ask(api: Api, path: string, signal: AbortSignal): Promise<string>
     if (!(answer instanceof Error) && answer.response.ok && answer.text !== undefined) return answer.text
     const pause =
       answer instanceof Error ? backoff(attempt) : pauseAfter(answer.response, attempt, Date.now())
-    if (pause === null || (attempt >= patience && !isLimited(answer)))
-      throw new CommandFailure(refusal(api, url, answer))
-    await sleep(pause, undefined, { signal })
+    if (pause !== null && (attempt < patience || isLimited(answer))) {
+      await sleep(pause, undefined, { signal })
+      continue
+    }
+    const reason = refusal(api, url, answer)
+    const status = answer instanceof Error ? 0 : answer.response.status
+    // Of another address or without credentials, nothing else is given out either.
+    throw status > 401 && status < 500 ? new Refused(reason) : new CommandFailure(reason)
   }
 }
 

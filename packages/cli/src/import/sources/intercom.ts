@@ -12,6 +12,7 @@ import {
   Fitting,
   fits,
   idOf,
+  inOrder,
   isJson,
   type Json,
   type Listed,
@@ -115,11 +116,10 @@ export function intercom(): Account {
     const companies = listIn(contact.companies, 'companies').map(
       (one) => textOf(one.name) ?? names.get(`company ${idOf(one.id)}`) ?? idOf(one.id),
     )
-    const [name, company] = [textOf(contact.name), companies[0] ?? null]
     const fields = {
       externalId: ours(id),
-      name: name === null ? null : lineOf(fitting.text(name, 'name')),
-      company: company === null ? null : lineOf(fitting.text(company, 'company')),
+      name: fitting.line(contact.name, 'name'),
+      company: fitting.line(companies[0], 'company'),
       email: fitting.field('customer', 'email', contact.email),
       phone: fitting.field('customer', 'phone', contact.phone),
       locale: fitting.field('customer', 'locale', contact.language_override),
@@ -133,7 +133,6 @@ export function intercom(): Account {
       if (isJson(of) && typeof of.total_count === 'number' && of.total_count > few)
         fitting.list('changed', `has ${of.total_count} ${member}, of which its record names ${few}`)
     }
-    if (fields.name !== name) fitting.keep('name', name)
     fitting.keep('companies', companies.slice(1))
     fitting.keep('externalId', contact.external_id)
     fitting.keep('role', contact.role)
@@ -243,12 +242,9 @@ export function intercom(): Account {
         part_type: 'comment',
         created_at: conversation.created_at,
       }
-      const comments: Comment[] = []
-      for (const part of [begun, ...parts]) {
-        const said = commentOf(part, id)
-        comments.push(...said.comments)
-        fitting.listed.push(...said.listed)
-      }
+      const said = [begun, ...parts].map((part) => commentOf(part, id))
+      const comments = inOrder(said.flatMap((one) => one.comments))
+      fitting.listed.push(...said.flatMap((one) => one.listed))
       const at = createdAt(conversation)
       const statistics = isJson(conversation.statistics) ? conversation.statistics : {}
       const closed = timeOf(statistics.last_close_at) ?? timeOf(conversation.updated_at)
@@ -264,10 +260,8 @@ export function intercom(): Account {
         conversation.ai_agent_participated === true &&
         assignee === null &&
         !comments.some(({ author: { type } }) => type === 'teammate')
-      const title = textOf(conversation.title) ?? plainOf(textOf(source.subject))
-      const subject = title === null ? null : lineOf(fitting.text(title, 'its subject'))
+      const subject = fitting.line(textOf(conversation.title) ?? plainOf(textOf(source.subject)), 'subject')
       const channel = channelOf(source.type, fitting)
-      if (subject !== title) fitting.keep('subject', title)
       if (state === 'snoozed') fitting.keep('snoozed', true)
       if (conversation.priority === 'priority') fitting.keep('priority', 'priority')
       fitting.keep('team', idOf(conversation.team_assignee_id))

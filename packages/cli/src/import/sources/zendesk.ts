@@ -13,6 +13,7 @@ import {
   Fitting,
   fits,
   idOf,
+  inOrder,
   isJson,
   type Json,
   type Listed,
@@ -151,7 +152,7 @@ export function zendesk(): Account {
       readonly at: unknown
       readonly by?: unknown
     },
-  ): { comments: Comment[]; listed: Listed[] } => {
+  ): { comments: readonly Comment[]; listed: Listed[] } => {
     const comments: Comment[] = []
     const listed: Listed[] = []
     for (const [n, comment] of given.entries()) {
@@ -184,18 +185,18 @@ export function zendesk(): Account {
       else listed.push(...fitting.listed)
       comments.push(...rows)
     }
-    return { comments, listed }
+    return { comments: inOrder(comments), listed }
   }
 
   const customerRow = (user: Json, id: string): Customer => {
     const fitting = new Fitting('user', id)
     const fields = {
       externalId: ours(id),
-      name: named(user.name, fitting),
+      name: fitting.line(user.name, 'name'),
       company:
         user.organization_id == null
           ? null
-          : named(names.get(`organization ${idOf(user.organization_id)}`), fitting, 'organization'),
+          : fitting.line(names.get(`organization ${idOf(user.organization_id)}`), 'organization'),
       email: fitting.field('customer', 'email', user.email),
       phone: fitting.field('customer', 'phone', phoneOf(user.phone)),
       locale: fitting.field('customer', 'locale', user.locale),
@@ -311,11 +312,9 @@ export function zendesk(): Account {
       )
       const given = Array.isArray(ticket.comments) ? objectsIn(ticket.comments) : audits
       const said = commentsIn(given, { ticket: id, requester: customer, at: ticket.created_at })
-      const title = textOf(ticket.subject) ?? textOf(ticket.raw_subject)
-      const about = title ?? textOf(ticket.description)?.trim().split('\n')[0] ?? `Ticket ${id}`
-      const subject = lineOf(fitting.text(about, 'its subject'))
-      if (title !== null && subject !== title) fitting.keep('subject', title)
+      const title = fitting.line(textOf(ticket.subject) ?? ticket.raw_subject, 'subject')
       const told = textOf(ticket.description)
+      const subject = title ?? lineOf(told?.trim().split('\n')[0] ?? `Ticket ${id}`)
       const whole = told === null ? null : fitting.text(told, 'its description')
       const hasSaid = said.comments.length > 0
       // The first comment has the same text.
@@ -361,7 +360,7 @@ export function zendesk(): Account {
         conversation: {
           externalId: ours(id),
           channel,
-          subject: title === null ? null : subject,
+          subject: title,
           status: resolvedAt === null ? 'open' : 'resolved',
           ...at,
           ...(resolvedAt === null ? {} : { resolvedAt }),
@@ -468,15 +467,6 @@ function channelOf(via: unknown, fitting: Fitting): string {
   const channel = known ?? (given == null ? 'api' : 'chat')
   if (given !== channel) fitting.keep('channel', given)
   return channel
-}
-
-/** A name that ours can be; the whole is kept as an attribute where it is cut. */
-function named(value: unknown, fitting: Fitting, name = 'name'): string | null {
-  const text = textOf(value)
-  if (text === null) return null
-  const line = lineOf(fitting.text(text, name))
-  if (line !== text) fitting.keep(name, text)
-  return line
 }
 
 /** `+1 (555) 123-4567` is a number without what makes it readable. */

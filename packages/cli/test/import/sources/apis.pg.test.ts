@@ -189,6 +189,16 @@ test('a download that was interrupted goes on at its page', async () => {
   expect(zendesk.asked.filter((path) => path.includes('organizations'))).toHaveLength(1)
 })
 
+test('names that the plan of an account does not give out are no reason to stop', async () => {
+  await using zendesk = await startZendesk((path) => (/groups|organizations/.test(path) ? 403 : null))
+  const words = ['zendesk', zendesk.url, '--dir', newDirectory(), '--dry-run']
+  const { code, stderr, stdout } = await runHere(['import', ...words], { settings: zendeskSettings })
+  expect([code, stdout]).toEqual([3, expect.stringMatching(/ 40 tickets, /)])
+  expect(
+    stderr.match(/refuses the credentials \(403\).*; the import goes on without these names/g),
+  ).toHaveLength(2)
+})
+
 test('a workspace of Intercom arrives from its API, each conversation with its parts', async () => {
   const all = conversationsOf(30) as readonly Row[]
   const page = (list: readonly unknown[], size: number, query: URLSearchParams, name: string) => {

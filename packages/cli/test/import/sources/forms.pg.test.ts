@@ -145,6 +145,76 @@ test('a customer whose numbers cannot be kept arrives with its id, and so do its
   ])
 })
 
+test('names and texts of any sort arrive, or are listed', async () => {
+  const fields =
+    '{"__proto__":"p","externalId":"mine","size:number":"1","":"empty","constructor":true,"é":"é","n":null}'
+  const user = JSON.stringify({
+    ...ada,
+    name: 'Ada \u0000 L',
+    email: 'ADA@X.example',
+    user_fields: 'F',
+    tags: ['a\u0000', 'ok'],
+  }).replace('"F"', fields)
+  const { listed, rows } = await imported([
+    { users: [grace] },
+    user,
+    {
+      ...ticket,
+      subject: 'Half \ud83d a pair',
+      tags: null,
+      custom_fields: null,
+      comments: [
+        {
+          ...said,
+          body: 'Nul \u0000 l',
+          attachments: [null, { content_url: 'javascript:alert(1)', file_name: 'x' }, { file_name: 'none' }],
+        },
+      ],
+    },
+  ])
+  const [customer] = rows.customers
+  expect(customer).toMatchObject({ name: 'Ada \ufffd L', email: 'ada@x.example', tags: ['ok'] })
+  expect(Object.entries(customer?.customAttributes).sort()).toEqual([
+    ['__proto__', 'p'],
+    ['constructor', true],
+    ['externalId', 'mine'],
+    ['size:number', '1'],
+    ['unnamed', 'empty'],
+    ['é', 'é'],
+  ])
+  expect(rows.tickets[0]?.subject).toBe('Half \ufffd a pair')
+  expect(rows.messages[0]).toMatchObject({ body: 'Nul \ufffd l\nx: javascript:alert(1)', attachments: [] })
+  expect(listed.map(({ kind, outcome }) => `${kind} ${outcome}`)).toEqual(
+    expect.arrayContaining(['user changed', 'ticket changed', 'comment changed']),
+  )
+})
+
+test('more people and comments than a call takes arrive once each, in their order', async () => {
+  const people = Array.from({ length: 1_001 }, (_, n) => ({
+    ...ada,
+    id: 10_000 + n,
+    email: `p${n}@x.example`,
+  }))
+  const comments = Array.from({ length: 2_001 }, (_, n) => ({
+    ...said,
+    id: 20_000 + n,
+    author_id: 10_000,
+    body: `No. ${n}`,
+  }))
+  const { code, rows } = await imported([
+    { users: people },
+    { ...ticket, requester_id: 10_000, comments },
+    { ...ticket, id: 8, requester_id: 11_000, comments: [] },
+  ])
+  expect([code, rows.customers.length, rows.messages.length, rows.tickets.length]).toEqual([
+    0, 1_001, 2_001, 2,
+  ])
+  const inOrder = [...rows.messages]
+    .sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1))
+    .map(({ body }) => body)
+  expect(inOrder).toEqual(comments.map(({ body }) => body))
+})
+
 test('a status, a requester and an id that are missing or unknown are refused, and the others arrive', async () => {
   const { listed, rows, summary } = await imported([
     { users: [ada, grace] },

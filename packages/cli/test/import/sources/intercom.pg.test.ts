@@ -236,11 +236,12 @@ describe('a thousand conversations', () => {
             .sort((a, b) => b.length - a.length)
             .join(''),
         ).toBe(body)
-        for (const message of found) {
+        const inOrder = [...found].sort((a, b) => a.externalId.length - b.externalId.length)
+        for (const [n, message] of inOrder.entries()) {
           expect(message).toMatchObject({
             conversationId: thread?.id,
-            createdAt: iso(part.created_at),
-            sentAt: iso(part.created_at),
+            createdAt: iso(part.created_at + n / 1_000),
+            sentAt: iso(part.created_at + n / 1_000),
             direction: type === 'customer' ? 'inbound' : 'outbound',
           })
           expect(message.author).toEqual({

@@ -269,12 +269,10 @@ describe('a thousand tickets', () => {
                 one.content_type || 'application/octet-stream',
               ]),
           )
-          for (const message of sorted) {
+          for (const [n, message] of sorted.entries()) {
+            const at = new Date(Date.parse(comment.created_at) + n).toISOString()
             expect(message.conversationId).toBe(conversation?.id)
-            expect([message.createdAt, message.sentAt]).toEqual([
-              iso(comment.created_at),
-              iso(comment.created_at),
-            ])
+            expect([message.createdAt, message.sentAt]).toEqual([at, at])
             expect([id, message.author.type]).toEqual([id, type])
             expect(message.direction).toBe(type === 'customer' ? 'inbound' : 'outbound')
             expect(message.author.id).toBe(isAgent ? agentIds.get(author) : undefined)
