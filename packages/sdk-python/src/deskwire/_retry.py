@@ -40,8 +40,8 @@ def jitter(repetition: int, base: float, longest: float) -> float:
     return random.random() * min(longest, base * 2.0 ** min(repetition, 30))
 
 
-_WEEKDAYS = "Mon Tue Wed Thu Fri Sat Sun".split()
-_MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+_WEEKDAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
+_MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 _TIME = r"(?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)"
 _HTTP_DATES = [
     re.compile(form, re.ASCII)
@@ -56,7 +56,7 @@ _LONGEST = 86_400.0
 
 
 def parse_retry_after(value: str | None, now: float | None = None) -> float | None:
-    """Seconds from `now`, at most a day, of whole seconds or an HTTP date; None for anything else."""
+    """Seconds from `now`, at most a day, of whole seconds or an HTTP date; None for others."""
     now = time.time() if now is None else now
     text = (value or "").strip(" \t")
     delay = float(text) if re.fullmatch("[0-9]+", text) else _seconds_until(text, now)
