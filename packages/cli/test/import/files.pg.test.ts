@@ -140,6 +140,36 @@ test('after a customer of a file was erased, an import of it goes on', async () 
   expect(elsewhere).toMatchObject({ code: 1, stderr: expect.stringMatching(/^deskwire: 404 not_found/) })
 })
 
+test('an import that lost an answer goes on after the erase of a customer in it', async () => {
+  const { api, customers } = await desk()
+  let isLost = true
+  await using between = await startHttpServer(async (request, response) => {
+    const { status, type, text } = await forward(request, shared().url)
+    const problem = { type: 't', title: 't', status: 409, code: 'lost', detail: 'Lost.' }
+    if (isLost) response.writeHead(409, { 'content-type': type }).end(JSON.stringify(problem))
+    else response.writeHead(status, { 'content-type': type }).end(text)
+  })
+  for (const [text, counts, left] of [
+    ['externalId,name\na,Ada\nb,Bob\n', { created: 1, unchanged: 1 }, 2],
+    ['name\nEve\nMallory\n', { created: 2, replayed: 0 }, 3],
+  ] as const) {
+    const words = ['import', fileOf(text), '--json', '--url', between.url, '--key', api.token]
+    isLost = true
+    expect(await runHere(words)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^deskwire: 0 of 2 rows done; run/),
+    })
+    // The stored response is about the first.
+    const first = (await customers()).find(
+      ({ name }: { name: string }) => text.includes(`${name}\n`) && /Ada|Eve/.test(name),
+    )
+    expect((await api.post(`/v1/customers/${first.id}/erase`, {})).status).toBe(200)
+    isLost = false
+    expect(JSON.parse((await runHere(words)).stdout)).toMatchObject({ rows: 2, rejected: 0, ...counts })
+    expect(await customers()).toHaveLength(left)
+  }
+})
+
 test('a line that makes the service refuse a whole batch is rejected alone', async () => {
   const { api, customers, take } = await desk()
   const deep = `{"name":"Deep","customAttributes":${'{"a":'.repeat(70)}1${'}'.repeat(71)}`

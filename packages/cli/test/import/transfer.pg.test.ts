@@ -273,12 +273,33 @@ test('files of deskwire export move too, each row in its last version; one that 
   const own = directory()
   await runHere(['export', 'customers', '--out', join(own, 'customers.ndjson'), ...at(from)])
   const second = await shared().newOrganization()
-  expect(await runHere(['import', own, ...at(second)])).toMatchObject({ code: 0 })
+  expect(await runHere(['import', own, ...at(second)])).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining(
+      '\nNot in the export: teammates, conversations, messages, notes, tickets, bookings.\n',
+    ),
+  })
   expect((await second.get('/v1/customers')).json.data).toMatchObject([{ name: 'Ada Lovelace' }])
 
+  const manifest = (content: object | null) => join(fileOf(JSON.stringify(content), 'manifest.json'), '..')
+  const whole = { object: 'export', files: {}, checkpoint: {} }
   const refusals: [words: string[], code: number, message: RegExp][] = [
     [[path, ...at(from)], 1, /the export is of the organization .*: give the key of another one$/],
     [[path, '--kind', 'customers', ...at(to)], 2, /--kind does not go with .*, which is an export$/],
+    ...[null, {}, { ...whole, files: { customer: 1 } }, { ...whole, checkpoint: null }].map(
+      (content): [string[], number, RegExp] => [
+        [manifest(content), ...at(to)],
+        2,
+        /manifest\.json is not of an export/,
+      ],
+    ),
+    [[manifest({ ...whole, files: { invoice: 'i.ndjson' } }), ...at(to)], 2, /this version knows no invoice/],
+    [[manifest({ ...whole, files: { customer: 'c.parquet' } }), ...at(to)], 2, /is an export as Parquet/],
+    [
+      [manifest({ ...whole, selection: { exclude: ['customers.email'] } }), ...at(to)],
+      2,
+      /fields were left out/,
+    ],
     [[directory(), ...at(to)], 2, /holds no export: there is neither a manifest\.json/],
     [
       [fileOf(text(ada, end), 'customers.ndjson'), ...at(to)],

@@ -51,9 +51,11 @@ export function itemOf(kind: Kind, row: ExportedRow, newIdOf: NewIdOf): Record<s
     ),
   )
   if (hasExternalId(kind)) item.externalId = externalIdOf(row)
-  // Messages may have been sent before their conversation was made. They move it themselves.
+  // Messages may have been sent before their conversation was made, or be sent later. They move it themselves.
   const { lastMessageAt, createdAt } = item
-  if (typeof lastMessageAt === 'string' && lastMessageAt < String(createdAt)) delete item.lastMessageAt
+  const now = new Date().toISOString()
+  if (typeof lastMessageAt === 'string' && (lastMessageAt < String(createdAt) || lastMessageAt > now))
+    delete item.lastMessageAt
   return item
 }
 

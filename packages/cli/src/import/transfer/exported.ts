@@ -79,17 +79,28 @@ async function readManifest(directory: string): Promise<Manifest | null> {
   } catch {
     manifest = null
   }
-  if (!isObject(manifest) || manifest.object !== 'export')
+  if (!isObject(manifest) || !isManifest(manifest))
     throw new UsageError(`${path} is not of an export: export the organization again`)
   const { exclude = [], hash = [], body = true } = isObject(manifest.selection) ? manifest.selection : {}
   if ([exclude, hash].flat().length > 0 || body === false)
     throw new UsageError(
       `${path}: fields were left out of this export: export without --exclude, --hash and --no-body`,
     )
-  const { files, checkpoint } = manifest as unknown as Manifest
+  const { files, checkpoint } = manifest
+  const unknown = Object.keys(files).filter((name) => !kinds.some((kind) => kind.name === name))
+  if (unknown.length > 0)
+    throw new UsageError(
+      `${path}: this version knows no ${unknown.join(', no ')}: use the one that exported it`,
+    )
   if (Object.values(files).some((file) => !isLinesFile(file)))
     throw new UsageError(`${directory} is an export as Parquet: export with --to ndjson:DIR`)
   return { files, checkpoint }
+}
+
+function isManifest(value: Readonly<Record<string, unknown>>): value is Record<string, unknown> & Manifest {
+  const { object, files, checkpoint } = value
+  const hasFiles = isObject(files) && Object.values(files).every((file) => typeof file === 'string')
+  return object === 'export' && hasFiles && isObject(checkpoint)
 }
 
 async function kindOfFile(path: string): Promise<Kind> {

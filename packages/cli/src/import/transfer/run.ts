@@ -1,6 +1,7 @@
 /** `deskwire import` of an export: what it says, and what it exits with. */
 import { clientOf, type Target } from '../../client.ts'
 import { CommandFailure, exitCodes } from '../../failure.ts'
+import { plurals } from '../../kinds.ts'
 import { printError, printOut, screen } from '../../terminal.ts'
 import { interruption } from '../import-file.ts'
 import { noCounts } from '../progress.ts'
@@ -88,7 +89,13 @@ function summaryOf(
     const { created = 0, rejected = 0, rejects = null } = done[n] ?? {}
     return [kind.plural, { ...one, created, rejected, rejects }]
   })
-  return { path, exact: compared.every(isExact), kinds: Object.fromEntries(all), seconds }
+  const kindsMoved = Object.fromEntries(all)
+  return { path, exact: compared.every(isExact), kinds: kindsMoved, notExported: notIn(compared), seconds }
+}
+
+/** What nobody can say that it has moved. */
+function notIn(compared: readonly Comparison[]): string[] {
+  return plurals.filter((plural) => !compared.some(({ kind }) => kind.plural === plural))
 }
 
 function textOf(done: readonly Transferred[], compared: readonly Comparison[], seconds: number): string {
@@ -105,6 +112,8 @@ function textOf(done: readonly Transferred[], compared: readonly Comparison[], s
       ...(rejects === null ? [] : [`  rejected, with the reason: ${rejects}`]),
     ]
   })
+  const lacking = notIn(compared)
+  if (lacking.length > 0) lines.push(`Not in the export: ${lacking.join(', ')}.`)
   const end = compared.every(isExact)
     ? `All of it is there, in ${seconds} s.`
     : 'Not all of it is there. What changed after it was moved is not changed again: correct it by hand, or move into a new organization. Run the command again for what is missing.'
