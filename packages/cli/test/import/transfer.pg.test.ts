@@ -284,7 +284,7 @@ test('files of deskwire export move too, each row in its last version; one that 
   const manifest = (content: object | null) => join(fileOf(JSON.stringify(content), 'manifest.json'), '..')
   const whole = { object: 'export', files: {}, checkpoint: {} }
   const refusals: [words: string[], code: number, message: RegExp][] = [
-    [[path, ...at(from)], 1, /the export is of the organization .*: give the key of another one$/],
+    [[path, ...at(from)], 1, /^deskwire: the export is of the organization .*: give the key of another one$/],
     [[path, '--kind', 'customers', ...at(to)], 2, /--kind does not go with .*, which is an export$/],
     ...[null, {}, { ...whole, files: { customer: 1 } }, { ...whole, checkpoint: null }].map(
       (content): [string[], number, RegExp] => [

@@ -43,9 +43,9 @@ export async function runTransfer(path: string, target: Target | null, json: boo
   }
   const client = clientOf(target, { retries: patience })
   const signal = interruption()
+  const organizationId = await requireAnother(client, exported)
+  const transfer = new Transfer({ client, organizationId, signal, onProgress })
   try {
-    const organizationId = await requireAnother(client, exported)
-    const transfer = new Transfer({ client, organizationId, signal, onProgress })
     const done: Transferred[] = []
     for (const one of exported) {
       done.push(await transfer.take(one))
