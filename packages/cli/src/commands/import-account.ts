@@ -30,25 +30,37 @@ import { whoIs } from './login.ts'
 interface Source {
   readonly name: string
   readonly title: string
+  /** What of it arrives. */
+  readonly holds: string
+  readonly hasTickets: boolean
   readonly files: string
   readonly url: string
   readonly variables: string
+  /** What becomes of states that have other names here. */
+  readonly states: string
   account(): Account
   api(origin: string): Api
 }
 
 const commandOf = (source: Source): Command => ({
-  help: () => `deskwire import ${source.name} FILE… | URL: take in an account of ${source.title} with its past: people, conversations, messages, notes${source.name === 'zendesk' ? ' and tickets' : ''}.
+  help: () => `deskwire import ${source.name} FILE… | URL: take in an account of ${source.title} with its past: ${source.holds}.
 
   --dir DIRECTORY        where to keep what a URL is downloaded to (the name of its host)
   --dry-run              read and check everything, send nothing
   --json                 print the summary as one JSON object
 ${clientHelp}
-FILE is JSON or lines of JSON: ${source.files}. Give all files of the account at once.
-URL is the account, such as ${source.url}: it is downloaded with ${source.variables} first, at the pace that ${source.title}
-allows. A second run imports what is there: delete the directory to download it again.
+${source.files}
+Give all files of the account at once.
 
-The key needs the scopes ${scopes.join(', ')}; * has all. No events are sent. Rows that are there stay as they are, so a second run changes nothing.
+URL is the account, such as ${source.url}. It is downloaded first, at the pace that ${source.title} allows,
+with ${source.variables}.
+A second run imports what is there: delete the directory to download it again.
+
+${source.states}
+Rows have the externalId ${source.name}-ID. A customer or teammate with the same e-mail address is the same.
+
+No events are sent. Rows that are there stay as they are, so a second run changes nothing. The key needs * or the scopes
+${lines(scopesOf(source))}.
 
 Every record that does not arrive as it was gets a line in ${source.name}.rejects.csv, next to the files or in the directory: its kind
 and id, whether it was left out, refused or changed, and why. An import that was interrupted goes on when it is run again:
@@ -77,7 +89,7 @@ Example:
     const target = isDry ? null : requireTarget(`import ${source.name}`, texts)
     const directory = url === null ? dirname(resolve(words[0] ?? '')) : resolve(texts.dir ?? url.hostname)
     const { surveyed, end, resumedAt } = await interruptible(stop, async () => {
-      const organization = target === null ? '' : await organizationOf(target, stop)
+      const organization = target === null ? '' : await organizationOf(source, target, stop)
       const paths = api === null ? words : await downloaded(api, directory, stop)
       const surveyed = await surveyFiles(account, paths, () => stop.throwIfAborted())
       const lacking = account.incomplete()
@@ -244,20 +256,24 @@ ${table([['Deskwire', made, 'there before', 'not taken'], ...rows])}${where}${is
 const scopes = [
   'import',
   ...['teammates:read', 'teammates:write', 'customers:read', 'customers:write'],
-  ...[
-    'conversations:read',
-    'conversations:write',
-    'messages:write',
-    'notes:read',
-    'notes:write',
-    'tickets:write',
-  ],
+  ...['conversations:read', 'conversations:write', 'messages:write', 'notes:read', 'notes:write'],
 ]
 
+function scopesOf({ hasTickets }: Source): readonly string[] {
+  return hasTickets ? [...scopes, 'tickets:write'] : scopes
+}
+
+/** A list in lines of six. */
+function lines(words: readonly string[]): string {
+  return words.map((word, n) => `${n === 0 ? '' : n % 6 === 0 ? ',\n' : ', '}${word}`).join('')
+}
+
 /** Which organization the key is of. @throws UsageError where the key may not do all that an account needs */
-async function organizationOf(target: Target, signal: AbortSignal): Promise<string> {
+async function organizationOf(source: Source, target: Target, signal: AbortSignal): Promise<string> {
   const { url, organization, key } = await whoIs(target, { signal })
-  const lacking = key.scopes.includes('*') ? [] : scopes.filter((scope) => !key.scopes.includes(scope))
+  const lacking = key.scopes.includes('*')
+    ? []
+    : scopesOf(source).filter((scope) => !key.scopes.includes(scope))
   if (lacking.length === 0) return `${url} ${organization.id}`
   throw new UsageError(`the key ${key.name} lacks scopes that this needs: ${lacking.join(', ')}`)
 }
@@ -265,10 +281,14 @@ async function organizationOf(target: Target, signal: AbortSignal): Promise<stri
 export const importZendesk = commandOf({
   name: 'zendesk',
   title: 'Zendesk',
-  files:
-    'the JSON export of an account, or pages of the API: users, tickets with comments or audits, or tickets and ticket events\nwith include=comment_events; also organizations, groups and ticket fields',
+  holds: 'people, conversations, messages, notes and tickets',
+  hasTickets: true,
+  files: `FILE is JSON or lines of JSON: the JSON export of an account, or pages of the API: users, tickets with comments or audits, or tickets
+and ticket events with include=comment_events; also organizations, groups and ticket fields.`,
   url: 'https://example.zendesk.com',
-  variables: 'ZENDESK_EMAIL and ZENDESK_API_TOKEN, or\nZENDESK_OAUTH_TOKEN, of an administrator,',
+  variables: 'ZENDESK_EMAIL and ZENDESK_API_TOKEN, or ZENDESK_OAUTH_TOKEN, of an administrator',
+  states: `Status hold becomes on_hold, and solved resolved. Tickets without a priority are normal; without a subject they have the first
+line of their description.`,
   account: zendesk,
   api: (origin) => zendeskApi(origin, process.env),
 })
@@ -276,10 +296,13 @@ export const importZendesk = commandOf({
 export const importIntercom = commandOf({
   name: 'intercom',
   title: 'Intercom',
-  files:
-    'answers of the API: admins, contacts, conversations as GET /conversations/{id} has them; also companies and tags',
+  holds: 'people, conversations, messages and notes',
+  hasTickets: false,
+  files: `FILE is JSON or lines of JSON, answers of the API: admins, contacts, conversations as GET /conversations/{id} has them; also companies
+and tags.`,
   url: 'https://api.intercom.io',
   variables: 'INTERCOM_TOKEN',
+  states: 'Closed conversations are resolved, others open.',
   account: intercom,
   api: (origin) => intercomApi(origin, process.env),
 })
