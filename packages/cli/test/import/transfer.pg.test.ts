@@ -69,6 +69,7 @@ async function fullDesk(): Promise<Api> {
     customAttributes: { 'size:number': 1, plan: 'gold', vip: true, ...JSON.parse('{"__proto__":0.1}') },
   })
   const bob = await makeCustomer(api, {
+    externalId: 'null',
     name: 'Bob',
     phone: '+4930123456',
     locale: 'de',

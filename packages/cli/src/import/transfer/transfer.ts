@@ -178,9 +178,9 @@ export class Transfer {
     const different: number[] = []
     const missing = new Map([...expected].map(([key, { line }]) => [key, line]))
     for (const { id, externalId, term } of await this.#there(kind)) {
-      const key = isKeyed ? String(externalId) : (oldIds.get(id) ?? '')
-      const one = expected.get(key)
-      if (one === undefined) {
+      const key = isKeyed ? externalId : (oldIds.get(id) ?? null)
+      const one = typeof key === 'string' ? expected.get(key) : undefined
+      if (typeof key !== 'string' || one === undefined) {
         others++
         continue
       }
