@@ -38,7 +38,7 @@ interface Source {
   readonly variables: string
   /** What becomes of states that have other names here. */
   readonly states: string
-  account(): Account
+  account(prefix?: string): Account
   api(origin: string): Api
 }
 
@@ -46,6 +46,7 @@ const commandOf = (source: Source): Command => ({
   help: () => `deskwire import ${source.name} FILE… | URL: take in an account of ${source.title} with its past: ${source.holds}.
 
   --dir DIRECTORY        where to keep what a URL is downloaded to (the name of its host)
+  --prefix NAME          what externalIds begin with (${source.name}): of a second account another, as both count from 1
   --dry-run              read and check everything, send nothing
   --json                 print the summary as one JSON object
 ${clientHelp}
@@ -57,7 +58,7 @@ with ${source.variables}.
 A second run imports what is there: delete the directory to download it again.
 
 ${source.states}
-Rows have the externalId ${source.name}-ID. A customer or teammate with the same e-mail address is the same.
+Rows have the externalId PREFIX-ID. A customer or teammate with the same e-mail address is the same.
 
 No events are sent. Rows that are there stay as they are, so a second run changes nothing. The key needs * or the scopes
 ${lines(scopesOf(source))}.
@@ -74,13 +75,13 @@ Example:
 `,
   async run(args) {
     const { texts, switches, words } = parseFlags(args, {
-      texts: ['dir', ...clientFlags],
+      texts: ['dir', 'prefix', ...clientFlags],
       switches: ['dry-run', 'json'],
       words: 10_000,
     })
     const isDry = switches['dry-run'] === true
     const begun = performance.now()
-    const account = source.account()
+    const account = source.account(prefixIn(texts.prefix))
     const stop = stopSignal()
     const url = urlIn(source, words)
     if (url === null && texts.dir !== undefined)
@@ -117,6 +118,12 @@ async function interruptible<T>(stop: AbortSignal, work: () => Promise<T>): Prom
     if (!stop.aborted || error instanceof CommandFailure) throw error
     throw new CommandFailure('interrupted: run the same command again to go on', exitCodes.interrupted)
   }
+}
+
+/** @throws UsageError */
+function prefixIn(given: string | undefined): string | undefined {
+  if (given === undefined || /^[\w.-]{1,40}$/.test(given)) return given
+  throw new UsageError(`--prefix is 1 to 40 letters, digits, ".", "_" and "-": not ${JSON.stringify(given)}`)
 }
 
 /** The account's address; null for files. @throws UsageError */
@@ -159,7 +166,8 @@ async function take(
   stop: AbortSignal,
 ): Promise<{ end: AccountProgress; resumedAt: number }> {
   const progressPath = join(directory, `${source.name}.progress.json`)
-  const of = { files: surveyed.files.map(({ sha256 }) => sha256), target: to?.organization ?? '' }
+  const target = `${to?.organization ?? ''} ${account.prefix}`
+  const of = { files: surveyed.files.map(({ sha256 }) => sha256), target }
   const found = to === null ? null : await loadAccountProgress(progressPath, of)
   const layout = {
     kind: kindNamed('customers'),

@@ -65,7 +65,8 @@ export type Sort = 'person' | 'thread' | 'comments' | 'names' | 'ignored'
 
 /** A helpdesk whose exports can be read. It is shown every record once before it maps any. */
 export interface Account {
-  readonly source: 'zendesk' | 'intercom'
+  /** Begins the externalIds of its rows. */
+  readonly prefix: string
   /** Its name, and what a record of each sort is called. */
   readonly title: string
   readonly words: { readonly agent: string; readonly customer: string; readonly thread: string }

@@ -319,7 +319,7 @@ export async function importAccount({
   }
 
   function ours(id: string): string {
-    return `${account.source}-${id}`
+    return `${account.prefix}-${id}`
   }
 
   /** Sends rows; what is refused for another row's sake is sent again without it. Lists and counts what became of them. */

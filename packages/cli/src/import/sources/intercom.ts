@@ -61,10 +61,9 @@ const readMembers = new Set(
   ),
 )
 
-const ours = (id: string) => `intercom-${id}`
-
 /** Reads exports of Intercom. */
-export function intercom(): Account {
+export function intercom(prefix: string = 'intercom'): Account {
+  const ours = (id: string) => `${prefix}-${id}`
   const listed = new Map<string, Agent>()
   /** Admins who wrote or were written to, of whom some have left. */
   const authors = new Map<string, Agent>()
@@ -157,7 +156,7 @@ export function intercom(): Account {
   }
 
   return {
-    source: 'intercom',
+    prefix,
     title: 'Intercom',
     words: { agent: 'admin', customer: 'contact', thread: 'conversation' },
     wanted: 'admins, contacts, conversations with their parts, companies or tags of Intercom',

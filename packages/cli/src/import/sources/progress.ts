@@ -22,7 +22,7 @@ export interface Counts {
 }
 
 export interface AccountProgress {
-  /** The files by their digests, and the service's address with the organization. */
+  /** The files by their digests, and the service's address with the organization and the prefix. */
   readonly of: { readonly files: readonly string[]; readonly target: string }
   readonly done: Readonly<Record<Extract<Sort, 'person' | 'thread' | 'comments'>, number>>
   readonly counts: Counts
@@ -51,7 +51,7 @@ export async function loadAccountProgress(
     found === null
       ? 'it cannot be read'
       : found.of.target !== of.target
-        ? 'it went to another service or organization'
+        ? 'it went to another service or organization, or with another --prefix'
         : JSON.stringify(found.of.files) !== JSON.stringify(of.files)
           ? 'its files were others'
           : null

@@ -90,10 +90,9 @@ function unwrapped(record: Json): Json {
     : record
 }
 
-const ours = (id: string) => `zendesk-${id}`
-
 /** Reads exports of Zendesk. */
-export function zendesk(): Account {
+export function zendesk(prefix: string = 'zendesk'): Account {
+  const ours = (id: string) => `${prefix}-${id}`
   const agents = new Map<string, Agent>()
   /** Names of users who are no agents. */
   const users = new Map<string, string | null>()
@@ -106,6 +105,8 @@ export function zendesk(): Account {
   const deleted = new Set<string>()
   /** When tickets were changed that are there several times: exports repeat what changes while they run. */
   const latest = new Map<string, unknown>()
+  /** Tickets of events and audits with comments. */
+  const commented = new Set<string>()
   let hasComments = false
   let lacksComments = false
 
@@ -228,7 +229,7 @@ export function zendesk(): Account {
   }
 
   return {
-    source: 'zendesk',
+    prefix,
     title: 'Zendesk',
     words: { agent: 'agent', customer: 'user', thread: 'ticket' },
     wanted: 'users, tickets, ticket events, audits, organizations, groups or ticket fields of Zendesk',
@@ -242,7 +243,8 @@ export function zendesk(): Account {
         if (id !== null) within.delete(id)
       } else if (sort === 'comments') {
         const found = saidIn(record)
-        hasComments ||= found.length > 0
+        const ticket = idOf(record.ticket_id)
+        if (found.length > 0 && ticket !== null) commented.add(ticket)
         const isTold = objectsIn(record.child_events).some((one) => one.comment_present === true)
         lacksComments ||= isTold && found.length === 0
       } else if (sort === 'names' && id !== null) {
@@ -274,7 +276,7 @@ export function zendesk(): Account {
       if (lacksComments) return 'the ticket events have no comments: export them with include=comment_events'
       if (tickets.size > 0 && agents.size + users.size === 0)
         return 'there are tickets and no users: give the export of the users too, which says who is an agent'
-      if (tickets.size > 0 && !hasComments)
+      if (tickets.size > 0 && !hasComments && commented.size === 0)
         return 'the tickets have no comments: give the ticket events too (exported with include=comment_events), or tickets with their comments or audits'
       return null
     },
@@ -322,6 +324,8 @@ export function zendesk(): Account {
         whole === null || hasSaid
           ? whole && beginning(whole, 64_000)
           : fitting.cut(whole, 64_000, 'its description')
+      if (!Array.isArray(ticket.comments) && !Array.isArray(ticket.audits) && !commented.has(id))
+        fitting.list('changed', 'none of its comments is in the files: it has its description only')
       const channel = channelOf(ticket.via, fitting)
       const tags = fitting.tags(ticket.tags)
       const fields = {

@@ -189,6 +189,17 @@ test('a download that was interrupted goes on at its page', async () => {
   expect(zendesk.asked.filter((path) => path.includes('organizations'))).toHaveLength(1)
 })
 
+test('a download that is interrupted says how to go on', async () => {
+  await using zendesk = await startZendesk((path) => {
+    if (!path.includes('users')) return null
+    process.emit('SIGTERM')
+    return { status: 503, headers: { 'retry-after': '600' } }
+  })
+  const words = ['zendesk', zendesk.url, '--dir', newDirectory(), '--dry-run']
+  const { code, stderr } = await runHere(['import', ...words], { settings: zendeskSettings })
+  expect([code, stderr]).toEqual([130, 'deskwire: interrupted: run the same command again to go on\n'])
+})
+
 test('names that the plan of an account does not give out are no reason to stop', async () => {
   await using zendesk = await startZendesk((path) => (/groups|organizations/.test(path) ? 403 : null))
   const words = ['zendesk', zendesk.url, '--dir', newDirectory(), '--dry-run']

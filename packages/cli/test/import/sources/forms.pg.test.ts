@@ -79,6 +79,24 @@ test('comments of audits, of a ticket or by themselves, arrive like others', asy
   expect(rows.notes.map(({ body, author }) => [body, author.type])).toEqual([['Of an audit', 'teammate']])
 })
 
+test('a ticket whose comments are in no file is listed', async () => {
+  const { comments: _, ...bare } = ticket
+  const { code, listed, rows } = await imported([
+    { users: [ada, grace] },
+    ticket,
+    { ...bare, id: 8, description: 'Long ago' },
+  ])
+  expect([code, rows.tickets.map(({ description }) => description).sort()]).toEqual([3, ['Long ago', null]])
+  expect(listed).toEqual([
+    {
+      kind: 'ticket',
+      id: '8',
+      outcome: 'changed',
+      error: 'none of its comments is in the files: it has its description only',
+    },
+  ])
+})
+
 test('people who are in tickets only are customers and teammates too', async () => {
   const { requester_id: _, ...bare } = ticket
   const { code, rows } = await imported([
@@ -265,6 +283,26 @@ test('a customer with the same address, a taken number and a teammate with the s
     api,
   )
   expect(again.rows).toEqual(rows)
+})
+
+test('a second account arrives next to the first with a prefix of its own', async () => {
+  const { api } = await imported([{ users: [ada, grace] }, ticket])
+  const other = { ...ada, name: 'Eve', email: 'eve@x.example' }
+  const path = fileOf(lines([{ users: [other, grace] }, { ...ticket, subject: 'Another' }]), 'account.json')
+  const { code, listed } = await importInto(shared(), api, ['zendesk', path, '--prefix', 'second'])
+  const rows = await rowsOf(shared(), api)
+  expect([code, rows.teammates.length, rows.messages.length]).toEqual([3, 1, 2])
+  expect(rows.customers.map(({ externalId, name }) => [externalId, name]).sort()).toEqual([
+    ['second-35', 'Eve'],
+    ['zendesk-35', 'Ada'],
+  ])
+  expect(rows.tickets.map(({ subject, number }) => [subject, number]).sort()).toEqual([
+    ['Another', 8],
+    ['The engine halts', 7],
+  ])
+  expect(listed.map(({ error }) => error)).toEqual(['the number 7 is taken: it has the next free one'])
+  const wrong = await runHere(['import', 'zendesk', path, '--prefix', 'a b', '--dry-run'])
+  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringMatching(/--prefix is 1 to 40 letters/)])
 })
 
 test('work of a teammate who is inactive by now arrives unassigned', async () => {
