@@ -98,6 +98,8 @@ export function zendesk(prefix: string = 'zendesk'): Account {
   const users = new Map<string, string | null>()
   /** Users and agents who are in tickets alone. */
   const within = new Set<string>()
+  /** Users with tickets assigned to them: those who are no agents any more left the team. */
+  const assignees = new Set<string>()
   /** `organization 4`, `field 7`. */
   const names = new Map<string, string>()
   /** The requesters of tickets. */
@@ -267,10 +269,20 @@ export function zendesk(prefix: string = 'zendesk'): Account {
         if (tickets.has(id)) latest.set(id, record.updated_at)
         if (record.status === 'deleted') deleted.add(id)
         tickets.set(id, requesterOf(record))
+        const assignee = assigneeOf(record)
+        if (assignee !== null) assignees.add(assignee)
         hasComments ||= Array.isArray(record.comments) || Array.isArray(record.audits)
       }
     },
-    agents: () => [...agents.values()],
+    agents() {
+      for (const id of assignees) {
+        const name = users.get(id)
+        if (name === undefined || agents.has(id)) continue
+        const former = { name: lineOf(name ?? `Zendesk agent ${id}`), email: null, isActive: false }
+        agents.set(id, { id, ...former, createdAt: null })
+      }
+      return [...agents.values()]
+    },
     customers: () => users.size,
     incomplete() {
       if (lacksComments) return 'the ticket events have no comments: export them with include=comment_events'
@@ -360,7 +372,7 @@ export function zendesk(prefix: string = 'zendesk'): Account {
         id,
         customer,
         newCustomer: newCustomer(ticket, customer),
-        assignee: idOf(ticket.assignee_id ?? (isJson(ticket.assignee) ? ticket.assignee.id : undefined)),
+        assignee: assigneeOf(ticket),
         conversation: {
           externalId: ours(id),
           channel,
@@ -415,6 +427,10 @@ function isAgent({ role }: Json): boolean {
 
 function requesterOf(ticket: Json): string | null {
   return idOf(ticket.requester_id ?? (isJson(ticket.requester) ? ticket.requester.id : undefined))
+}
+
+function assigneeOf(ticket: Json): string | null {
+  return idOf(ticket.assignee_id ?? (isJson(ticket.assignee) ? ticket.assignee.id : undefined))
 }
 
 /** The comments of a ticket event or an audit. */

@@ -79,6 +79,26 @@ test('comments of audits, of a ticket or by themselves, arrive like others', asy
   expect(rows.notes.map(({ body, author }) => [body, author.type])).toEqual([['Of an audit', 'teammate']])
 })
 
+test('an agent who became an end user is an inactive teammate in what was written as one', async () => {
+  const former = { ...grace, role: 'end-user', active: false }
+  const { code, rows } = await imported([
+    {
+      ...ticket,
+      assignee_id: 99,
+      comments: [said, { ...said, id: 2, author_id: 99 }, { ...said, id: 3, author_id: 99, public: false }],
+    },
+    { users: [ada, former] },
+  ])
+  const [teammate] = rows.teammates
+  expect([code, teammate?.name, teammate?.active]).toEqual([0, 'Grace', false])
+  expect(rows.messages.map(({ direction, author }) => [direction, author.id ?? null]).sort()).toEqual([
+    ['inbound', null],
+    ['outbound', teammate?.id],
+  ])
+  expect(rows.notes.map(({ author }) => author.id)).toEqual([teammate?.id])
+  expect(rows.tickets[0]?.assigneeId).toBe(teammate?.id)
+})
+
 test('a ticket whose comments are in no file is listed', async () => {
   const { comments: _, ...bare } = ticket
   const { code, listed, rows } = await imported([
