@@ -7,7 +7,7 @@ import { eventually } from '../../testbed/eventually.ts'
 import { temporaryDataDir } from '../../testbed/installation.ts'
 import { freePort } from '../../testbed/loopback.ts'
 import { deskwire, npmStart, piped, serve } from '../../testbed/services.ts'
-import { type Command, commands, type NamedCommand } from '../src/commands.ts'
+import { type Command, commandOf as commandNamed, commands } from '../src/commands.ts'
 import { UsageError } from '../src/usage-error.ts'
 import { runHere } from './run-here.ts'
 
@@ -16,12 +16,10 @@ const tokenPattern = /dwk_[0-9A-Za-z]{36}/
 
 /** The command that these words name, and the words after them, as the command line finds it. */
 async function commandOf(line: string): Promise<{ command: Command; rest: string[] }> {
-  const { name, load } = commands.find((one) => `${line} `.startsWith(`${one.name} `)) as NamedCommand
-  const rest = line
-    .slice(name.length)
-    .split(' ')
-    .filter((word) => word !== '')
-  return { command: await load(), rest }
+  const given = line.split(' ').filter((word) => word !== '')
+  const found = commandNamed(given)
+  if (found === null) throw new Error(`no command is named ${line}`)
+  return { command: await found.command.load(), rest: given.slice(found.words) }
 }
 
 async function get(url: string, token: string): Promise<{ status: number; text: string }> {
