@@ -46,6 +46,9 @@ export const fuzzArguments = [
   '--phases',
   'examples,coverage,fuzzing',
   '--continue-on-failure',
+  // Longer than the longest `wait`.
+  '--request-timeout',
+  '90',
   '--warnings',
   'off',
 ]
