@@ -2,7 +2,7 @@
 import type { EventEmitter } from 'node:events'
 import { vi } from 'vitest'
 import { root } from '../../testbed/repository.ts'
-import { environment } from '../../testbed/services.ts'
+import { deskwire, environment } from '../../testbed/services.ts'
 import { runDeskwire } from '../src/run.ts'
 
 interface Ran {
@@ -19,6 +19,8 @@ export async function runHere(
   words: readonly string[],
   options: { settings?: Record<string, string>; cwd?: string } = {},
 ): Promise<Ran> {
+  // It lowers the priority of its process for good: all later tests, and what they start, would have it.
+  if (words.slice(0, 2).join(' ') === 'org move') return deskwire(words, options)
   const said = { stdout: '', stderr: '' }
   const written = (['stdout', 'stderr'] as const).map((name) =>
     vi.spyOn(process[name], 'write').mockImplementation((chunk, ...rest) => {

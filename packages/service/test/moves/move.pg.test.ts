@@ -14,7 +14,7 @@ import { httpReader } from '../../../testbed/http-follower.ts'
 import { makeKey } from '../../../testbed/keys.ts'
 import { waitingBackends } from '../../../testbed/locks.ts'
 import { type Api, createApi, type TestService } from '../../../testbed/service.ts'
-import { deskwire, socketUrl, startDeskwire } from '../../../testbed/services.ts'
+import { socketUrl, startDeskwire } from '../../../testbed/services.ts'
 import { severalDatabases } from '../../../testbed/several-databases.ts'
 import { rowsWith } from '../../../testbed/stored.ts'
 import { recheckAfter } from '../../src/auth/authenticator.ts'
@@ -274,11 +274,10 @@ test('what cannot be moved is refused, and nothing of it changes; what was begun
   await refused().toThrow('there is no organization')
 })
 
-/** Runs `deskwire org` on the databases with these names and addresses. A move lowers the priority of its process for good. */
+/** Runs `deskwire org` on the databases with these names and addresses. */
 function orgCommands(databases: Readonly<Record<string, TestDatabase['connection']>>) {
   return async (...args: readonly string[]) => {
-    const run = args[0] === 'move' ? deskwire : runHere
-    const { code, stdout, stderr } = await run(['org', ...args, '--json'], {
+    const { code, stdout, stderr } = await runHere(['org', ...args, '--json'], {
       settings: settingsOf(databases),
     })
     return { code, said: stdout + stderr }
