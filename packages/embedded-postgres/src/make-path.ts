@@ -8,13 +8,22 @@ import { hasCode } from './error.ts'
  */
 export async function makePath(path: string, mode: number): Promise<string | undefined> {
   try {
+    return await makeOne(path, mode)
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT') || dirname(path) === path) throw error
+  }
+  const outermost = await makePath(dirname(path), mode)
+  const made = await makeOne(path, mode)
+  return outermost ?? made
+}
+
+/** Another process may create it at the same moment. */
+async function makeOne(path: string, mode: number): Promise<string | undefined> {
+  try {
     await mkdir(path, { mode })
     return path
   } catch (error) {
     if (hasCode(error, 'EEXIST')) return undefined
-    if (!hasCode(error, 'ENOENT') || dirname(path) === path) throw error
+    throw error
   }
-  const outermost = await makePath(dirname(path), mode)
-  await mkdir(path, { mode })
-  return outermost ?? path
 }

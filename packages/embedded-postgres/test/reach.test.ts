@@ -6,6 +6,7 @@ import { afterAll, beforeEach, expect, test } from 'vitest'
 import type { Accounts } from '../src/account.ts'
 import { layoutOf, prepareDataDir } from '../src/datadir.ts'
 import { nameHost } from '../src/host.ts'
+import { makePath } from '../src/make-path.ts'
 import { runProgram, startProgram } from '../src/program.ts'
 import { copyRuntime } from '../src/runtime.ts'
 import { makeSocketDir } from '../src/socket.ts'
@@ -66,6 +67,14 @@ test('where nothing can be created, as below /proc, the refusal names the direct
     /^the data directory \/proc\/self\/desk\/data cannot be used \(/,
   )
   await expect(copy('/proc/self/desk/runtime')).rejects.toThrow('/proc/self/desk')
+})
+
+test('several processes may create the same directories at once', async () => {
+  for (let n = 0; n < 20; n++) {
+    const base = join(home, `${n}/a/b/c`)
+    await Promise.all(Array.from({ length: 4 }, () => makePath(base, 0o755)))
+    expect((await stat(base)).isDirectory()).toBe(true)
+  }
 })
 
 test('a path that PostgreSQL would misread is not used, and the refusal names the characters', async () => {
