@@ -1,5 +1,5 @@
 /**
- * `node checks/machines/start.ts [--ctrl-c] COMMAND …`: what a stranger does with a service. The command, `npm start`, prints an address and a
+ * `node checks/machines/start.ts [--ctrl-c] COMMAND …`: what a new user does with a service. The command, `npm start`, prints an address and a
  * key; a customer is created and read back; SIGTERM, or SIGINT to its group as a terminal sends it, ends the command, and no process is left,
  * for which it needs a namespace of processes.
  * Prints one line with what was seen; the exit code is 0 where all of that worked.

@@ -79,7 +79,7 @@ export async function importAccount({
   /** The conversations of threads as far as this process knows them; null for one that it made, which had no notes. */
   const conversations = new Map<string, string | null>()
 
-  if (!isResumed) listed.push(...surveyed.strangers)
+  if (!isResumed) listed.push(...surveyed.unrecognized)
   await takeAgents()
   await inChunks('person', rowsOfCall, readPerson, sendCustomers)
   await inChunks('thread', recordsOfChunk, readThread, sendThreads, (thread) => 2 + thread.comments.length)

@@ -21,7 +21,7 @@ export interface Surveyed {
   readonly files: readonly SurveyedFile[]
   readonly records: Readonly<Record<Sort, number>>
   /** What is in the files and is no record of the helpdesk. */
-  readonly strangers: readonly Listed[]
+  readonly unrecognized: readonly Listed[]
 }
 
 const none = { person: 0, thread: 0, comments: 0, names: 0, ignored: 0 }
@@ -33,7 +33,7 @@ export async function surveyFiles(
   onBytes: (bytes: number) => void,
 ): Promise<Surveyed> {
   const files: SurveyedFile[] = []
-  const strangers: Listed[] = []
+  const unrecognized: Listed[] = []
   for (const path of paths) {
     await requireFile(path)
     const hash = createHash('sha256')
@@ -51,7 +51,7 @@ export async function surveyFiles(
       if (sort === null) {
         unknown++
         const reason = `is none of: ${account.wanted}`
-        strangers.push({ kind: 'record', id: `${path}:${found.line}`, outcome: 'refused', reason })
+        unrecognized.push({ kind: 'record', id: `${path}:${found.line}`, outcome: 'refused', reason })
         // A file of something else, of any size.
         if (unknown >= 1_000) throw notOf(account, path)
         continue
@@ -64,7 +64,7 @@ export async function surveyFiles(
   }
   const sum = (sort: Sort) => files.reduce((total, file) => total + file.records[sort], 0)
   const records = Object.fromEntries(Object.keys(none).map((sort) => [sort, sum(sort as Sort)]))
-  return { files, records: { ...none, ...records }, strangers }
+  return { files, records: { ...none, ...records }, unrecognized }
 }
 
 /** The records of a sort, in the order of the files; those whose values cannot be kept exactly with what is wrong. */

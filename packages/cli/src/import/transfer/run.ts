@@ -93,7 +93,7 @@ function summaryOf(
   return { path, exact: compared.every(isExact), kinds: kindsMoved, notExported: notIn(compared), seconds }
 }
 
-/** What nobody can say that it has moved. */
+/** The kinds that the export does not have. */
 function notIn(compared: readonly Comparison[]): string[] {
   return plurals.filter((plural) => !compared.some(({ kind }) => kind.plural === plural))
 }
