@@ -315,7 +315,9 @@ class Connection implements StoreWriter {
 
   /** Whether this is the only connection of the process to the database, as far as this version of DuckDB shows. */
   async isAlone(): Promise<boolean> {
-    const [[count] = []] = await this.#read('select "count" from duckdb_connection_count()').catch(() => [[1]])
+    const [[count] = []] = await this.#read('select "count" from duckdb_connection_count()').catch(() => [
+      [1],
+    ])
     return Number(count) === 1
   }
 
