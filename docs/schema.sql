@@ -579,8 +579,8 @@ create table webhook_health (
 ) with (fillfactor=20);
 create index webhook_health_failing on webhook_health (organization_id, webhook_id) where failing_since is not null;
 
--- Endpoint queues, one row each: when somebody has to look at it, which worker leases it, and its priority (tier).
-create table lanes (
+-- Endpoint queues, one row each: when somebody has to look at it, which worker leases it, and its priority.
+create table endpoint_queues (
   organization_id uuid not null,
   webhook_id uuid not null,
   due_at timestamptz(3),
@@ -588,7 +588,7 @@ create table lanes (
   lease_until timestamptz(3),
   worker_id uuid,
   listening boolean not null default false,
-  tier smallint not null default 1,
+  priority smallint not null default 1,
   lost_leases smallint not null default 0,
   alone_left smallint not null default 0,
   alone_id uuid,
@@ -597,9 +597,9 @@ create table lanes (
   foreign key (organization_id, webhook_id) references webhooks(organization_id, id) on delete cascade,
   check ((alone_id is null) = (alone_since is null)),
   check ((lease_id is null) = (lease_until is null)),
-  check (tier >= 0 and tier <= 2)
+  check (priority >= 0 and priority <= 2)
 ) with (fillfactor=20, autovacuum_vacuum_threshold=200, autovacuum_vacuum_cost_delay=0);
-create index lanes_due_by_tier on lanes (tier, due_at) where due_at is not null;
+create index endpoint_queues_due on endpoint_queues (priority, due_at) where due_at is not null;
 
 -- Events on their way to endpoints: what is pending in a partition of its own, what is completed in one a week.
 create table deliveries (
@@ -904,7 +904,7 @@ RETURN array_to_tsvector(string_to_array(("right"((p_organization_id)::text, 8) 
 
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_fa49c6170649(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+create or replace function commit_b25e535a5dfb(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
 language plpgsql volatile set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $function$
 #variable_conflict use_column
 declare
@@ -3469,13 +3469,13 @@ begin
     end if;
     -- Each queue is locked as well: a worker that is about to find it empty waits, and then finds these. A worker that is busy
     -- with the queue is not notified: it looks again before it releases it.
-    perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks)
+    perform 1 from endpoint_queues l where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks)
       order by l.webhook_id for update;
     with woken as (
-      update lanes l set due_at = p_now where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks)
+      update endpoint_queues l set due_at = p_now where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks)
           and (l.due_at is null or l.due_at > p_now) and (l.lease_id is null or l.listening)
-        returning l.webhook_id, l.tier as priority_class)
-      select coalesce(jsonb_object_agg(webhook_id, priority_class), '{}') into v_woken from woken;
+        returning l.webhook_id, l.priority as priority)
+      select coalesce(jsonb_object_agg(webhook_id, priority), '{}') into v_woken from woken;
   end if;
 
   -- 9. Responses to store, and last the clock.
@@ -3557,8 +3557,8 @@ begin
 end;
 $function$;
 
-create or replace function complete_deliveries_73b5fb9468a3(p_organization_id uuid, p_webhook_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz,
-      p_next text, p_priority_class int, p_known uuid[], p_succeeded_at timestamptz, p_failures int, p_failed_at timestamptz, p_tally int[], p_id uuid[], p_number int[], p_seen float8[], p_status text[], p_attempted boolean[], p_started_at float8[], p_ended_at float8[], p_response_status int[], p_response_body text[], p_error_code text[], p_error_message text[], p_duration_ms int[], p_next_attempt_at float8[]) returns jsonb
+create or replace function complete_deliveries_9fdf8967a0a7(p_organization_id uuid, p_webhook_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz,
+      p_next text, p_priority int, p_known uuid[], p_succeeded_at timestamptz, p_failures int, p_failed_at timestamptz, p_tally int[], p_id uuid[], p_number int[], p_seen float8[], p_status text[], p_attempted boolean[], p_started_at float8[], p_ended_at float8[], p_response_status int[], p_response_body text[], p_error_code text[], p_error_message text[], p_duration_ms int[], p_next_attempt_at float8[]) returns jsonb
 language plpgsql volatile as $function$
 declare
   v_failing_since timestamptz(3);
@@ -3566,7 +3566,7 @@ declare
   v_minute timestamptz := date_bin(interval '1 minute', p_now, timestamptz '1970-01-01 00:00:00Z');
   v_minute_until timestamptz := v_minute + interval '1 hour';
 begin
-  perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id
+  perform 1 from endpoint_queues l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id
     and l.lease_id = p_lease_id for update;
   if not found then
     return jsonb_build_object('held', false);
@@ -3668,15 +3668,15 @@ begin
       v_due := p_now;
     end if;
     -- A backlog waits behind those that have waited longer: its queue was drained just now.
-    update lanes set due_at = case when v_due > p_now then v_due when v_due is not null then p_now end,
+    update endpoint_queues set due_at = case when v_due > p_now then v_due when v_due is not null then p_now end,
         lease_id = null, lease_until = null, worker_id = null, listening = false,
         lost_leases = 0, alone_id = null, alone_since = null,
         alone_left = case when alone_left > 0 and v_due <= p_now then alone_left - 1 else 0 end,
-        tier = p_priority_class
+        priority = p_priority
       where organization_id = p_organization_id and webhook_id = p_webhook_id;
   else
     -- Until then only its holder has to look at it.
-    update lanes set lease_until = p_lease_until, listening = p_next = 'listen',
+    update endpoint_queues set lease_until = p_lease_until, listening = p_next = 'listen',
         due_at = case when p_next = 'listen' then least(v_due, p_lease_until) else p_lease_until end
       where organization_id = p_organization_id and webhook_id = p_webhook_id;
   end if;
@@ -3684,7 +3684,7 @@ begin
 end;
 $function$;
 
-create or replace function disable_webhook_6f7cc39a5000(p_organization_id uuid, p_webhook_id uuid, p_url text, p_reason text, p_now timestamptz, p_failing_before timestamptz) returns boolean
+create or replace function disable_webhook_e911f9c5c7bb(p_organization_id uuid, p_webhook_id uuid, p_url text, p_reason text, p_now timestamptz, p_failing_before timestamptz) returns boolean
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -3710,12 +3710,12 @@ begin
   if not found then
     return false;
   end if;
-  update lanes set due_at = p_now where organization_id = p_organization_id and webhook_id = p_webhook_id;
+  update endpoint_queues set due_at = p_now where organization_id = p_organization_id and webhook_id = p_webhook_id;
   return true;
 end;
 $function$;
 
-create or replace function fail_pending_e986640eade1(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_reason text, p_limit int) returns int
+create or replace function fail_pending_89ac95d052ad(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_reason text, p_limit int) returns int
 language plpgsql volatile as $function$
 declare
   v_ids uuid[];
@@ -3727,7 +3727,7 @@ begin
   if not found then
     return 0;
   end if;
-  perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
+  perform 1 from endpoint_queues l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
   select array_agg(x.id) into v_ids from (
     select d.id from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
       and d.log_day = 'infinity' and d.event_type not in ('ping', 'terminated') limit p_limit) x;
@@ -3778,13 +3778,13 @@ begin
     end if;
   end if;
   -- Clear the isolation: this delivery is no longer a suspect.
-  update lanes set alone_id = null, alone_since = null
+  update endpoint_queues set alone_id = null, alone_since = null
     where organization_id = p_organization_id and webhook_id = p_webhook_id and alone_id = any(v_ids);
   return coalesce(cardinality(v_ids), 0);
 end;
 $function$;
 
-create or replace function retry_now_e18b8a39d329(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_limit int) returns int
+create or replace function retry_now_0ba341cfbf44(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_limit int) returns int
 language plpgsql volatile as $function$
 declare
   v_retried int;
@@ -3794,8 +3794,8 @@ begin
   if not found then
     return null;
   end if;
-  perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
-  update lanes set due_at = least(due_at, p_now)
+  perform 1 from endpoint_queues l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
+  update endpoint_queues set due_at = least(due_at, p_now)
     where organization_id = p_organization_id and webhook_id = p_webhook_id;
   update deliveries d set next_attempt_at = p_now, updated_at = greatest(millisecond_after(d.updated_at), p_now)
     where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day = 'infinity'
@@ -3807,7 +3807,7 @@ begin
 end;
 $function$;
 
-create or replace function recover_piece_2c5901613bee(p_organization_id uuid, p_webhook_id uuid, p_recovery_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz, p_events int, p_backlog int, p_attempts int) returns text
+create or replace function recover_piece_04f9f0a837dc(p_organization_id uuid, p_webhook_id uuid, p_recovery_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz, p_events int, p_backlog int, p_attempts int) returns text
 language plpgsql volatile as $function$
 declare
   v_position uuid;
@@ -3907,8 +3907,8 @@ begin
   end if;
 
   if v_retried + v_created > 0 then
-    perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
-  update lanes set due_at = least(due_at, p_now)
+    perform 1 from endpoint_queues l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
+  update endpoint_queues set due_at = least(due_at, p_now)
     where organization_id = p_organization_id and webhook_id = p_webhook_id;
   end if;
   update recoveries set position = coalesce(v_position, position), retried = retried + v_retried,
@@ -3922,7 +3922,7 @@ begin
 end;
 $function$;
 
-create or replace function report_endpoint_290c45d22ac6(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_before text, p_state text, p_since timestamptz, p_type text, p_body text, p_attempts int) returns boolean
+create or replace function report_endpoint_2a8e35d2a388(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_before text, p_state text, p_since timestamptz, p_type text, p_body text, p_attempts int) returns boolean
 language plpgsql volatile as $function$
 declare
   v_stamp timestamptz(3);
@@ -3974,16 +3974,16 @@ begin
             and exists (select 1 from webhooks r join api_keys k on k.organization_id = r.organization_id and k.id = r.api_key_id
                 where r.organization_id = p_organization_id and r.id = w.id and k.scopes && array['*', case x.subject_kind  when 'endpoint' then 'webhooks:read' end])) b), true) end as holds offset 0) c
         where w.organization_id = p_organization_id and w.id = any(v_webhooks);
-  perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks)
+  perform 1 from endpoint_queues l where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks)
     order by l.webhook_id for update;
-  update lanes set due_at = least(due_at, p_now)
+  update endpoint_queues set due_at = least(due_at, p_now)
     where organization_id = p_organization_id and webhook_id = any(v_webhooks);
   perform pg_notify('deskwire_stream', p_organization_id || ':' || p_type);
   return true;
 end;
 $function$;
 
-create or replace function fan_out_piece_8b4dfde3c45b(p_organization_id uuid, p_now timestamptz, p_events int, p_each int, p_backlog int) returns text
+create or replace function fan_out_piece_a67f07ea03e8(p_organization_id uuid, p_now timestamptz, p_events int, p_each int, p_backlog int) returns text
 language plpgsql volatile as $function$
 declare
   v_webhook_id uuid;
@@ -4102,8 +4102,8 @@ begin
         from events e where e.organization_id = p_organization_id and e.id = any(v_events) and e.id <> all(v_known);
       if v_reason is null then
         -- The queue is locked, not only woken, as by a commit.
-        perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = v_webhook_id for update;
-        update lanes set due_at = p_now where organization_id = p_organization_id and webhook_id = v_webhook_id
+        perform 1 from endpoint_queues l where l.organization_id = p_organization_id and l.webhook_id = v_webhook_id for update;
+        update endpoint_queues set due_at = p_now where organization_id = p_organization_id and webhook_id = v_webhook_id
           and (due_at is null or due_at > p_now) and (lease_id is null or listening);
       end if;
     end if;
@@ -4119,7 +4119,7 @@ begin
 end;
 $function$;
 
-create or replace function expire_api_key_93c98df44fa8(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz) returns uuid[]
+create or replace function expire_api_key_fae42c82d4f0(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz) returns uuid[]
 language plpgsql volatile as $function$
 declare
   v_webhook_ids uuid[];
@@ -4154,15 +4154,15 @@ begin
       select p_organization_id, new_uuid_v7(p_now), e.subject_id, 'infinity', e.id, e.type, e.created_at, e.subject_kind,
           e.subject_id, 'pending', 'current', 0, 3, null, null, p_now, p_now, p_now
         from created e;
-  perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = any(v_webhook_ids)
+  perform 1 from endpoint_queues l where l.organization_id = p_organization_id and l.webhook_id = any(v_webhook_ids)
     order by l.webhook_id for update;
-  update lanes set due_at = least(due_at, p_now)
+  update endpoint_queues set due_at = least(due_at, p_now)
     where organization_id = p_organization_id and webhook_id = any(v_webhook_ids);
   return v_webhook_ids;
 end;
 $function$;
 
-create or replace function create_webhook_9a40b96eb11d(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_limit int, p_response jsonb) returns text
+create or replace function create_webhook_68f2ce5b56b1(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_limit int, p_response jsonb) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -4236,7 +4236,7 @@ begin
   insert into webhook_secrets (organization_id, webhook_id, id, sealed, created_at)
     values (p_organization_id, p_webhook_id, p_secret_id, p_sealed, p_now);
   insert into webhook_health (organization_id, webhook_id) values (p_organization_id, p_webhook_id);
-  insert into lanes (organization_id, webhook_id) values (p_organization_id, p_webhook_id);
+  insert into endpoint_queues (organization_id, webhook_id) values (p_organization_id, p_webhook_id);
   if p_row ? 'position' then
     insert into recoveries (organization_id, webhook_id, id, since, until, created_at, position, due_at)
       select p_organization_id, p_webhook_id, (p_row->>'recovery_id')::uuid, least((p_row->>'since')::timestamptz, p_now), greatest(c.last_stamp, p_now), p_now, (p_row->>'position')::uuid, p_now
@@ -4246,7 +4246,7 @@ begin
 end;
 $function$;
 
-create or replace function refresh_subscription_763afff6a878(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_ends_at timestamptz, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_expires_at timestamptz, p_recovery_id uuid, p_log_begin timestamptz) returns text
+create or replace function refresh_subscription_9a7b671f1f6d(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_ends_at timestamptz, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_expires_at timestamptz, p_recovery_id uuid, p_log_begin timestamptz) returns text
 language plpgsql volatile as $function$
 declare
   v_since timestamptz;
@@ -4296,8 +4296,8 @@ begin
     update webhooks set gap_since = null, gap_until = null
     where organization_id = p_organization_id and id = p_webhook_id;
   end if;
-  perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
-  update lanes set due_at = least(due_at, p_now)
+  perform 1 from endpoint_queues l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
+  update endpoint_queues set due_at = least(due_at, p_now)
     where organization_id = p_organization_id and webhook_id = p_webhook_id;
   update webhook_health set failure_count = 0, failing_since = null
     where organization_id = p_organization_id and webhook_id = p_webhook_id;
@@ -4305,7 +4305,7 @@ begin
 end;
 $function$;
 
-create or replace function update_webhook_b75976cffc77(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_row jsonb, p_reset boolean, p_registers boolean) returns text
+create or replace function update_webhook_fa6ccd5febdd(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_row jsonb, p_reset boolean, p_registers boolean) returns text
 language plpgsql volatile as $function$
 declare
   r record;
@@ -4344,8 +4344,8 @@ begin
   if not found then
     return 'conflict';
   end if;
-  perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
-  update lanes set due_at = least(due_at, p_now)
+  perform 1 from endpoint_queues l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
+  update endpoint_queues set due_at = least(due_at, p_now)
     where organization_id = p_organization_id and webhook_id = p_webhook_id;
   if p_reset then
     update webhook_health set failure_count = 0, failing_since = null
@@ -4355,7 +4355,7 @@ begin
 end;
 $function$;
 
-create or replace function delete_webhook_cfb3e2e7e5be(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz) returns boolean
+create or replace function delete_webhook_3b3aef4fa6c1(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz) returns boolean
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -4367,7 +4367,7 @@ begin
     raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
   end if;
   perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id for update;
-  perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
+  perform 1 from endpoint_queues l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
   delete from webhooks where organization_id = p_organization_id and id = p_webhook_id;
   if not found then
     return false;
@@ -4473,7 +4473,7 @@ begin
 end;
 $function$;
 
-create or replace function ping_webhook_5c4c4f85b4ca(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_event_id uuid, p_delivery_id uuid, p_response jsonb) returns text
+create or replace function ping_webhook_23fb3f3a64c2(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_event_id uuid, p_delivery_id uuid, p_response jsonb) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -4529,14 +4529,14 @@ begin
       select p_organization_id, p_delivery_id, p_webhook_id, 'infinity', e.id, e.type, e.created_at, e.subject_kind,
           e.subject_id, 'pending', 'current', 0, 1, null, null, p_now, p_now, p_now
         from events e where e.organization_id = p_organization_id and e.id = p_event_id;
-  perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
-  update lanes set due_at = least(due_at, p_now)
+  perform 1 from endpoint_queues l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
+  update endpoint_queues set due_at = least(due_at, p_now)
     where organization_id = p_organization_id and webhook_id = p_webhook_id;
   return 'done';
 end;
 $function$;
 
-create or replace function retry_delivery_9eee055e6074(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_updated_at timestamptz, p_attempts int, p_response jsonb) returns text
+create or replace function retry_delivery_d03ddc682900(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_updated_at timestamptz, p_attempts int, p_response jsonb) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -4599,14 +4599,14 @@ begin
       updated_at = p_updated_at
     where organization_id = p_organization_id and webhook_id = p_webhook_id and id = p_delivery_id
       and log_day < 'infinity' and status = 'failed';
-  perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
-  update lanes set due_at = least(due_at, p_now)
+  perform 1 from endpoint_queues l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
+  update endpoint_queues set due_at = least(due_at, p_now)
     where organization_id = p_organization_id and webhook_id = p_webhook_id;
   return 'done';
 end;
 $function$;
 
-create or replace function resend_delivery_49220c807913(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_new_id uuid, p_attempts int, p_response jsonb) returns text
+create or replace function resend_delivery_f048447b0f1f(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_new_id uuid, p_attempts int, p_response jsonb) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -4671,8 +4671,8 @@ begin
         from (select d.event_id as id, d.event_type as type, d.event_created_at as created_at, d.subject_kind, d.subject_id
           from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
             and d.id = p_delivery_id and d.log_day < 'infinity') e;
-  perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
-  update lanes set due_at = least(due_at, p_now)
+  perform 1 from endpoint_queues l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
+  update endpoint_queues set due_at = least(due_at, p_now)
     where organization_id = p_organization_id and webhook_id = p_webhook_id;
   return 'done';
 end;
@@ -5300,7 +5300,7 @@ begin
 end;
 $function$;
 
-create or replace function revoke_api_key_b90ccb08129d(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[]) returns text
+create or replace function revoke_api_key_2f576238f31f(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[]) returns text
 language plpgsql volatile as $function$
 declare
   v_webhook_ids uuid[];
@@ -5349,9 +5349,9 @@ begin
       select p_organization_id, new_uuid_v7(p_now), e.subject_id, 'infinity', e.id, e.type, e.created_at, e.subject_kind,
           e.subject_id, 'pending', 'current', 0, 3, null, null, p_now, p_now, p_now
         from created e;
-  perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = any(v_webhook_ids)
+  perform 1 from endpoint_queues l where l.organization_id = p_organization_id and l.webhook_id = any(v_webhook_ids)
     order by l.webhook_id for update;
-  update lanes set due_at = least(due_at, p_now)
+  update endpoint_queues set due_at = least(due_at, p_now)
     where organization_id = p_organization_id and webhook_id = any(v_webhook_ids);
   update idempotency_keys set sealed = null where organization_id = p_organization_id and subject_id = p_api_key_id;
   insert into revoked_api_keys (organization_id, id, name, scopes, last4, expires_at, last_used_at, created_at,

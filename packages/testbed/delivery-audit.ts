@@ -158,7 +158,7 @@ export async function unsettled(
 /** Endpoint queues that are leased or due. */
 export async function busyEndpointQueues(pool: Pool): Promise<number> {
   const { rows } = await pool.query<{ busy: number }>(
-    'select count(*)::int as busy from lanes l where l.lease_id is not null or l.due_at is not null',
+    'select count(*)::int as busy from endpoint_queues l where l.lease_id is not null or l.due_at is not null',
   )
   return rows[0]!.busy
 }
@@ -168,12 +168,12 @@ export async function standing(pool: Pool) {
   const { rows } = await pool.query<{ status: string; count: number; attempts: number }>(
     `select d.status, count(*)::int as count, sum(d.attempt_count)::int as attempts from deliveries d group by d.status`,
   )
-  const lanes = await pool.query('select l.webhook_id from lanes l where l.lease_id is not null')
+  const endpoint_queues = await pool.query('select l.webhook_id from endpoint_queues l where l.lease_id is not null')
   const of = (status: string) => rows.find((row) => row.status === status) ?? { count: 0, attempts: 0 }
   return {
     succeeded: of('succeeded').count,
     pending: of('pending').count,
     attempts: rows.reduce((sum, { attempts }) => sum + attempts, 0),
-    leased: lanes.rows.length,
+    leased: endpoint_queues.rows.length,
   }
 }

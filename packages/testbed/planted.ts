@@ -68,7 +68,7 @@ export async function plant(
     bytes,
   )
   await ask(
-    `insert into lanes (organization_id, webhook_id, due_at)
+    `insert into endpoint_queues (organization_id, webhook_id, due_at)
        select $1, w.id, case when $4 then $2::timestamptz end from unnest($3::uuid[]) as w(id)`,
     backlog > 0,
   )

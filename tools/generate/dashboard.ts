@@ -163,8 +163,8 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       unit: 'short',
       lines: {
         deliveries: ofDatabases('deskwire_deliveries_due'),
-        endpoints: ofDatabases('deskwire_delivery_lanes_due'),
-        'being sent to': ofDatabases('deskwire_delivery_lanes_leased'),
+        endpoints: ofDatabases('deskwire_delivery_queues_due'),
+        'being sent to': ofDatabases('deskwire_delivery_queues_leased'),
         'seconds, the oldest': 'max(deskwire_delivery_oldest_due_seconds)',
       },
     },

@@ -57,8 +57,8 @@ const tables: Readonly<Record<string, string>> = {
   webhooks: 'Endpoints: addresses that events are delivered to.',
   webhook_secrets: 'Their signing secrets, sealed.',
   webhook_health: 'How they fare. Beside the endpoint, so that counting moves nothing of it.',
-  lanes:
-    'Endpoint queues, one row each: when somebody has to look at it, which worker leases it, and its priority (tier).',
+  endpoint_queues:
+    'Endpoint queues, one row each: when somebody has to look at it, which worker leases it, and its priority.',
   deliveries:
     'Events on their way to endpoints: what is pending in a partition of its own, what is completed in one a week.',
   attempts: 'Attempts before the last, which stands with its delivery. In the week of the delivery.',

@@ -39,12 +39,19 @@ export function buildPackages(
       const target = place(name)
       rmSync(target, { recursive: true, force: true })
       cpSync(join(compiled, 'packages', name, 'src'), join(target, 'lib'), { recursive: true })
+      copySql(join(root, 'packages', name, 'src'), join(target, 'lib'))
       complete(name, target, release)
       return target
     })
   } finally {
     rmSync(compiled, { recursive: true })
   }
+}
+
+/** The code reads them from where it is itself. */
+function copySql(source: string, lib: string): void {
+  for (const path of readdirSync(source, { recursive: true, encoding: 'utf8' }))
+    if (path.endsWith('.sql')) cpSync(join(source, path), join(lib, path))
 }
 
 /** Writes the commit into the compiled module; outside a repository it stays null. */

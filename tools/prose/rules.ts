@@ -49,7 +49,7 @@ export const rules: readonly Rule[] = [
     'beside others': 'while other tenants are active',
     beside: 'next to, in addition to, while … runs',
     'leaves? room|room for': 'capacity, yields',
-    'lanes?': 'queue',
+    'endpoint_queues?': 'queue',
     'takes? (?:a|its|their) (?:turn|place)|in turn': 'gets a permit; in order',
     'rests? (?:between|of \\d)|(?:it|they|queue|endpoint) rests?': 'delay, backoff',
     'hands? over|handed over|hand-over': 'offload (to a thread); assign (a conversation)',

@@ -31,7 +31,7 @@ export function schemaOf(
   return {
     commitFunction: commit,
     migrations: [
-      { id: '20261127-02-baseline', statements: [...baseline, ...deskTables, ...inboxTable] },
+      { id: '20261128-01-baseline', statements: [...baseline, ...deskTables, ...inboxTable] },
       ...kinds.flatMap((kind) => kind.migrations),
     ],
     functions: [

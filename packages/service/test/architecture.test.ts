@@ -358,7 +358,7 @@ describe('SQL', () => {
         'backup/tables.ts: select c.relname::text as name, array_agg(a.attnam',
         'backup/tables.ts: select id from schema_migrations order by id',
         // Of all organizations, by a restore, before anything else uses the database.
-        'delivery/leases.ts: update lanes set lease_id = null, lease_until = nu',
+        'delivery/leases.ts: update endpoint_queues set lease_id = null, lease_until = nu',
         'delivery/leases.ts: update recoveries set lease_id = null, lease_until',
         // The server, the catalogue, and the list of migrations; an endpoint that the operator names.
         // Whether anything of any organization is stored for too long.

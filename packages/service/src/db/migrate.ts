@@ -198,7 +198,9 @@ export async function provideFunctions(
 ): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
     `select p.proname::text as name from pg_proc p
-       where p.pronamespace = current_schema()::regnamespace and p.proname = any($1)`,
+       where p.pronamespace = current_schema()::regnamespace and p.proname = any($1)
+     union all select t.typname::text from pg_type t
+       where t.typnamespace = current_schema()::regnamespace and t.typname = any($1)`,
     [functions.map(({ name }) => name)],
   )
   const provided = new Set(rows.map(({ name }) => name))

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { Client } from 'pg'
 
-/** A database function of this version. Its name has a hash of its text, so processes of two releases can share a database. */
+/** A function or type of this version. Its name has a hash of its text, so processes of two releases can share a database. */
 export interface SchemaFunction {
   readonly name: string
-  /** `create or replace function …`, one statement. */
+  /** `create or replace function …` or `create type …`, one statement. */
   readonly definition: string
 }
 

@@ -214,7 +214,7 @@ function deliveryIn(row: TextRow): DeliveryColumns {
  */
 const leaseStatement: PreparedStatement = {
   name: 'lease_queue',
-  text: `update lanes l set lease_id = $4, lease_until = $5, worker_id = $6, listening = $7, due_at = $5,
+  text: `update endpoint_queues l set lease_id = $4, lease_until = $5, worker_id = $6, listening = $7, due_at = $5,
         ${countLoss('l.lease_id <> $4 and l.worker_id <> $6')}
       where l.organization_id = $1 and l.webhook_id = $2
         and (l.lease_id = $4 or l.worker_id = $6 or l.due_at <= $3 and (l.lease_until is null or l.lease_until <= $3))
@@ -239,7 +239,7 @@ function deliveriesStatement(
     from deliveries d
     where d.organization_id = $1 and d.webhook_id = $2 and d.log_day = 'infinity' and d.next_attempt_at <= $3
       and d.id <> all($5::uuid[])
-      and exists (select 1 from lanes l where l.organization_id = $1 and l.webhook_id = $2 and l.lease_id = $4)
+      and exists (select 1 from endpoint_queues l where l.organization_id = $1 and l.webhook_id = $2 and l.lease_id = $4)
     order by d.next_attempt_at, d.id limit ${limit}`
   return { name: `claim_deliveries_${limit}${traced ? '_traced' : ''}`, text }
 }

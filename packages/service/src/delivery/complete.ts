@@ -43,7 +43,7 @@ interface Column<Value> {
 
 const roundColumns: readonly Column<Round>[] = [
   { name: 'next', type: 'text', value: ({ next }) => next },
-  { name: 'priority_class', type: 'int', value: ({ priority }) => priorities.indexOf(priority) },
+  { name: 'priority', type: 'int', value: ({ priority }) => priorities.indexOf(priority) },
   { name: 'known', type: 'uuid[]', value: ({ known }) => arrayParameter(known) },
   { name: 'succeeded_at', type: 'timestamptz', value: ({ health }) => timeText(health.succeededAt) },
   { name: 'failures', type: 'int', value: ({ health }) => health.failures },
@@ -118,7 +118,7 @@ export const completeFunction: SchemaFunction = schemaFunction(
   v_due timestamptz(3);
   ${tallyVariables}
 begin
-  perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id
+  perform 1 from endpoint_queues l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id
     and l.lease_id = p_lease_id for update;
   if not found then
     return jsonb_build_object('held', false);
@@ -177,15 +177,15 @@ begin
       v_due := p_now;
     end if;
     -- A backlog waits behind those that have waited longer: its queue was drained just now.
-    update lanes set due_at = case when v_due > p_now then v_due when v_due is not null then p_now end,
+    update endpoint_queues set due_at = case when v_due > p_now then v_due when v_due is not null then p_now end,
         lease_id = null, lease_until = null, worker_id = null, listening = false,
         lost_leases = 0, alone_id = null, alone_since = null,
         alone_left = case when alone_left > 0 and v_due <= p_now then alone_left - 1 else 0 end,
-        tier = p_priority_class
+        priority = p_priority
       where organization_id = p_organization_id and webhook_id = p_webhook_id;
   else
     -- Until then only its holder has to look at it.
-    update lanes set lease_until = p_lease_until, listening = p_next = 'listen',
+    update endpoint_queues set lease_until = p_lease_until, listening = p_next = 'listen',
         due_at = case when p_next = 'listen' then least(v_due, p_lease_until) else p_lease_until end
       where organization_id = p_organization_id and webhook_id = p_webhook_id;
   end if;

@@ -2,7 +2,7 @@
  * Endpoint queues in the database: how workers find, lease and complete due deliveries. One worker holds a queue at a time, so that an
  * endpoint's attempts are limited in one place, and no search reads the backlog of an endpoint that is down.
  *
- * A queue is a row of `lanes`. Its `due_at` says when a worker must look at it: when its next delivery is due or, while a worker holds it,
+ * A queue is a row of `endpoint_queues`. Its `due_at` says when a worker must look at it: when its next delivery is due or, while a worker holds it,
  * when the lease ends. A commit sets it to now, unless the holder looks again by itself.
  */
 import { callFunction, fromOrganization, unlessBusy } from '../db/call-function.ts'
@@ -50,7 +50,7 @@ export function createEndpointQueues(
     /** The queues that this worker holds, whether one of its drains still runs or not. */
     async findHeld(workerId: string): Promise<readonly DueQueue[]> {
       const { rows } = await database.forSeveral.query<FoundQueue>(
-        'select l.organization_id, l.webhook_id, l.tier from lanes l where l.worker_id = $1',
+        'select l.organization_id, l.webhook_id, l.priority from endpoint_queues l where l.worker_id = $1',
         [workerId],
       )
       return rows.map(dueQueue)
@@ -68,7 +68,7 @@ export function createEndpointQueues(
       // Commits do not wake the worker meanwhile: it sends nothing else.
       const { rowCount } = await database.of(organizationId).query({
         name: 'isolate_delivery',
-        text: `update lanes set alone_id = $4, alone_since = $5, listening = false
+        text: `update endpoint_queues set alone_id = $4, alone_since = $5, listening = false
                  where organization_id = $1 and webhook_id = $2 and lease_id = $3`,
         values: [organizationId, webhookId, leaseId, deliveryId, formatTimestamp(now)],
       })
@@ -96,7 +96,7 @@ export function createEndpointQueues(
       await database.of(organizationId).query({
         text: `with suspended as (select o.organization_id from organizations o
                    where o.organization_id = $1 and (o.suspended_at is not null or o.away is not null) for share)
-                 update lanes set due_at = null
+                 update endpoint_queues set due_at = null
                    where organization_id = $1 and webhook_id = $2 and lease_id is null
                      and exists (select 1 from suspended)`,
         values: [organizationId, webhookId],
@@ -140,38 +140,38 @@ export function createEndpointQueues(
 interface FoundQueue {
   readonly organization_id: string
   readonly webhook_id: string
-  readonly tier: number
+  readonly priority: number
 }
 
 function dueQueue(row: FoundQueue): DueQueue {
   return {
     organizationId: row.organization_id,
     webhookId: row.webhook_id,
-    priority: priorities[row.tier] ?? 'healthy',
+    priority: priorities[row.priority] ?? 'healthy',
   }
 }
 
 /** The limits are part of the text: given as parameters, PostgreSQL would plan the statement again each time. */
 export const searchStatement: string = priorities
   .map(
-    (priority, n) => `(select l.organization_id, l.webhook_id, l.tier from lanes l
-      where $${n + 3}::boolean and l.tier = ${n} and l.due_at <= $1
+    (priority, n) => `(select l.organization_id, l.webhook_id, l.priority from endpoint_queues l
+      where $${n + 3}::boolean and l.priority = ${n} and l.due_at <= $1
         and (l.lease_until is null or l.lease_until <= $1 or l.worker_id = $2)
       order by l.due_at limit ${foundAtOnce[priority]})`,
   )
   .join('\n    union all ')
 
 /** SQL that makes the queue of p_webhook_id due. It locks the queue first, as completing computes what is due on it. */
-export const wakeQueue = `perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
-  update lanes set due_at = least(due_at, p_now)
+export const wakeQueue = `perform 1 from endpoint_queues l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
+  update endpoint_queues set due_at = least(due_at, p_now)
     where organization_id = p_organization_id and webhook_id = p_webhook_id;`
 
 /** The same of the queues of `webhookIds`, an array. */
 export const wakeQueues = (
   webhookIds: string,
-) => `perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = any(${webhookIds})
+) => `perform 1 from endpoint_queues l where l.organization_id = p_organization_id and l.webhook_id = any(${webhookIds})
     order by l.webhook_id for update;
-  update lanes set due_at = least(due_at, p_now)
+  update endpoint_queues set due_at = least(due_at, p_now)
     where organization_id = p_organization_id and webhook_id = any(${webhookIds});`
 
 /** SQL: a manual retry and a recovery start a delivery's schedule over, with its stored payload. */
@@ -192,7 +192,7 @@ export const disableFunction: SchemaFunction = schemaFunction(
   if not found then
     return false;
   end if;
-  update lanes set due_at = p_now where organization_id = p_organization_id and webhook_id = p_webhook_id;
+  update endpoint_queues set due_at = p_now where organization_id = p_organization_id and webhook_id = p_webhook_id;
   return true;
 end;`,
 )
@@ -215,7 +215,7 @@ begin
   if not found then
     return 0;
   end if;
-  perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
+  perform 1 from endpoint_queues l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
   select array_agg(x.id) into v_ids from (
     select d.id from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
       and d.log_day = 'infinity' and d.event_type not in (${reachingDisabled}) limit p_limit) x;
@@ -229,7 +229,7 @@ begin
     ${countTally(tallyOfDisabled('cardinality(v_ids)'))}
   end if;
   -- Clear the isolation: this delivery is no longer a suspect.
-  update lanes set alone_id = null, alone_since = null
+  update endpoint_queues set alone_id = null, alone_since = null
     where organization_id = p_organization_id and webhook_id = p_webhook_id and alone_id = any(v_ids);
   return coalesce(cardinality(v_ids), 0);
 end;`,

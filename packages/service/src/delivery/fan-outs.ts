@@ -138,8 +138,8 @@ begin
       })}
       if v_reason is null then
         -- The queue is locked, not only woken, as by a commit.
-        perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = v_webhook_id for update;
-        update lanes set due_at = p_now where organization_id = p_organization_id and webhook_id = v_webhook_id
+        perform 1 from endpoint_queues l where l.organization_id = p_organization_id and l.webhook_id = v_webhook_id for update;
+        update endpoint_queues set due_at = p_now where organization_id = p_organization_id and webhook_id = v_webhook_id
           and (due_at is null or due_at > p_now) and (lease_id is null or listening);
       end if;
     end if;

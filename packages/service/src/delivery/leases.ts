@@ -16,12 +16,12 @@ export const countLoss = (
 /** Releases the queues of a worker that no longer runs; each counts as a lost lease. `now` in milliseconds. Returns how many there were. */
 export async function releaseQueues(pool: Pool, workerId: string, now: number): Promise<number> {
   const { rows } = await pool.query<{ organization_id: string; webhook_id: string }>(
-    'select l.organization_id, l.webhook_id from lanes l where l.worker_id = $1 and l.lease_id is not null',
+    'select l.organization_id, l.webhook_id from endpoint_queues l where l.worker_id = $1 and l.lease_id is not null',
     [workerId],
   )
   for (const row of rows) {
     await pool.query(
-      `update lanes l set lease_id = null, lease_until = null, worker_id = null, listening = false, due_at = $4,
+      `update endpoint_queues l set lease_id = null, lease_until = null, worker_id = null, listening = false, due_at = $4,
          ${countLoss('true')}
        where l.organization_id = $1 and l.webhook_id = $2 and l.worker_id = $3`,
       [row.organization_id, row.webhook_id, workerId, formatTimestamp(now)],
@@ -36,7 +36,7 @@ export async function releaseQueues(pool: Pool, workerId: string, now: number): 
  */
 export async function resumeDeliveries(tx: Pick<Tx, 'query'>, now: number): Promise<void> {
   await tx.query(
-    `update lanes set lease_id = null, lease_until = null, worker_id = null, listening = false,
+    `update endpoint_queues set lease_id = null, lease_until = null, worker_id = null, listening = false,
          lost_leases = 0, alone_left = 0, alone_id = null, alone_since = null
        where lease_id is not null or worker_id is not null or lost_leases > 0 or alone_left > 0 or alone_id is not null`,
   )

@@ -7,7 +7,7 @@ import type { EndpointOptions } from './options.ts'
 
 /**
  * The priority of an endpoint's queue, so that endpoints that hang do not delay those that respond. Healthy: responds in time. Unproven: no
- * response yet, or a late one. Failing: the last attempt had no response. The order is that of the column `lanes.tier`.
+ * response yet, or a late one. Failing: the last attempt had no response. The order is that of the column `endpoint_queues.priority`.
  */
 export const priorities = ['healthy', 'unproven', 'failing'] as const
 export type Priority = (typeof priorities)[number]

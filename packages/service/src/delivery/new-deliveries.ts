@@ -150,11 +150,11 @@ export const deliverEvents = (tables: readonly StreamTable[]) => `${findSubscrib
     end if;
     -- Each queue is locked as well: a worker that is about to find it empty waits, and then finds these. A worker that is busy
     -- with the queue is not notified: it looks again before it releases it.
-    perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks)
+    perform 1 from endpoint_queues l where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks)
       order by l.webhook_id for update;
     with woken as (
-      update lanes l set due_at = p_now where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks)
+      update endpoint_queues l set due_at = p_now where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks)
           and (l.due_at is null or l.due_at > p_now) and (l.lease_id is null or l.listening)
-        returning l.webhook_id, l.tier as priority_class)
-      select coalesce(jsonb_object_agg(webhook_id, priority_class), '{}') into v_woken from woken;
+        returning l.webhook_id, l.priority as priority)
+      select coalesce(jsonb_object_agg(webhook_id, priority), '{}') into v_woken from woken;
   end if;`

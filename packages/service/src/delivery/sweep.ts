@@ -131,7 +131,7 @@ export async function sweepQueues(pool: Queryable, now: number, longestLease: nu
                  and (select d.next_attempt_at from deliveries d where d.organization_id = l.organization_id
                    and d.webhook_id = l.webhook_id and d.log_day = 'infinity' order by d.next_attempt_at, d.id limit 1) <= $1
                as stray
-             from lanes l where (l.organization_id, l.webhook_id) > ($4::uuid, $5::uuid)
+             from endpoint_queues l where (l.organization_id, l.webhook_id) > ($4::uuid, $5::uuid)
              order by l.organization_id, l.webhook_id limit ${queuesAtOnce}`,
       values: [...[now, latest, now + soon].map(formatTimestamp), last.organization_id, last.webhook_id],
     })
@@ -147,7 +147,7 @@ export async function sweepQueues(pool: Queryable, now: number, longestLease: nu
 
 async function wake(pool: Queryable, row: QueueRow, now: number, latest: number): Promise<void> {
   await pool.query(
-    `update lanes set due_at = least(due_at, $3),
+    `update endpoint_queues set due_at = least(due_at, $3),
        lease_until = case when lease_until > $4 then $3 else lease_until end
      where organization_id = $1 and webhook_id = $2`,
     [row.organization_id, row.webhook_id, formatTimestamp(now), formatTimestamp(latest)],
@@ -212,7 +212,7 @@ async function nextQueue(
     text: `select l.organization_id, l.webhook_id, (select d.next_attempt_at from deliveries d
                where d.organization_id = l.organization_id and d.webhook_id = l.webhook_id and d.log_day = 'infinity'
                  and d.next_attempt_at > $3 order by d.next_attempt_at, d.id limit 1) is not null as waits
-             from lanes l where (l.organization_id, l.webhook_id) > ($1::uuid, $2::uuid)
+             from endpoint_queues l where (l.organization_id, l.webhook_id) > ($1::uuid, $2::uuid)
              order by l.organization_id, l.webhook_id limit ${queuesAtOnce}`,
     values: [organizationId, webhookId, since],
   })
@@ -239,7 +239,7 @@ async function beginNow(
     [...values, ids],
   )
   await pool.query(
-    'update lanes set due_at = least(due_at, $3) where organization_id = $1 and webhook_id = $2',
+    'update endpoint_queues set due_at = least(due_at, $3) where organization_id = $1 and webhook_id = $2',
     values,
   )
 }

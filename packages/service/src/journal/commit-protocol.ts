@@ -144,7 +144,7 @@ export interface CommitAnswer {
   readonly receipt?: string | null
   /** Whether endpoints were subscribed to its events. */
   readonly deliveries?: boolean
-  /** The `tier` of each endpoint queue that it made due, by the endpoint's id. */
+  /** The `priority` of each endpoint queue that it made due, by the endpoint's id. */
   readonly woken?: Readonly<Record<string, number>>
   /** Workers create the deliveries, as there are too many for the commit. */
   readonly large?: boolean

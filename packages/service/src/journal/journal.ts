@@ -213,10 +213,10 @@ function dueQueuesOf(
   rows: readonly { readonly answer: CommitAnswer }[],
 ): DueQueues['queues'] {
   return parts.flatMap(({ organizationId }, part) =>
-    Object.entries(rows[part]?.answer.woken ?? {}).map(([webhookId, tier]) => ({
+    Object.entries(rows[part]?.answer.woken ?? {}).map(([webhookId, priority]) => ({
       organizationId,
       webhookId,
-      tier,
+      priority,
     })),
   )
 }

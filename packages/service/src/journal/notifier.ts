@@ -8,11 +8,11 @@
 import type { Pool } from 'pg'
 import { stopwatch } from '../kernel/timestamps.ts'
 
-/** An endpoint queue that a commit has made due: its row of `lanes`, with its `tier`. */
+/** An endpoint queue that a commit has made due: its row of `endpoint_queues`, with its `priority`. */
 interface WokenQueue {
   readonly organizationId: string
   readonly webhookId: string
-  readonly tier: number
+  readonly priority: number
 }
 
 export interface DueQueues {
@@ -42,12 +42,12 @@ interface DeliveriesNotification {
 const payloadLimit = 7_900
 const queuesANotification = Math.floor((payloadLimit - 100) / (2 * 36 + 4))
 
-/** `due AT WORKER QUEUE,…`, with `-` for no worker, and `organization:endpoint:tier` for a queue. */
+/** `due AT WORKER QUEUE,…`, with `-` for no worker, and `organization:endpoint:priority` for a queue. */
 export function encodeDeliveries({ at, notified, queues }: DeliveriesNotification): string {
   const words = ['due', String(at), notified ?? '-']
   if (queues !== null && queues.length <= queuesANotification)
     words.push(
-      queues.map(({ organizationId, webhookId, tier }) => `${organizationId}:${webhookId}:${tier}`).join(','),
+      queues.map(({ organizationId, webhookId, priority }) => `${organizationId}:${webhookId}:${priority}`).join(','),
     )
   return words.join(' ')
 }
@@ -66,8 +66,8 @@ export function decodeDeliveries(payload: string): DeliveriesNotification {
 function decodeQueues(text: string | undefined): readonly WokenQueue[] | null {
   if (text === undefined) return null
   return text.split(',').map((queue) => {
-    const [organizationId = '', webhookId = '', tier] = queue.split(':')
-    return { organizationId, webhookId, tier: Number(tier) }
+    const [organizationId = '', webhookId = '', priority] = queue.split(':')
+    return { organizationId, webhookId, priority: Number(priority) }
   })
 }
 

@@ -186,12 +186,12 @@ export const catalogue = {
     of: 'database',
     help: 'For how long the delivery that waits longest has been due',
   },
-  deskwire_delivery_lanes_due: {
+  deskwire_delivery_queues_due: {
     type: 'gauge',
     of: 'database',
     help: 'Endpoints with deliveries that are due',
   },
-  deskwire_delivery_lanes_leased: {
+  deskwire_delivery_queues_leased: {
     type: 'gauge',
     of: 'database',
     help: 'Endpoints that a worker is sending to',

@@ -29,8 +29,8 @@ export function createBacklogMetrics(register: Registry, pool: Pool, clock: Cloc
   show('deskwire_delivery_oldest_due_seconds', ({ oldest }) =>
     oldest === null ? 0 : Math.max(0, (clock.now() - oldest.getTime()) / 1000),
   )
-  show('deskwire_delivery_lanes_due', ({ waiting }) => waiting)
-  show('deskwire_delivery_lanes_leased', ({ leased }) => leased)
+  show('deskwire_delivery_queues_due', ({ waiting }) => waiting)
+  show('deskwire_delivery_queues_leased', ({ leased }) => leased)
   show('deskwire_webhooks_active', ({ active }) => active)
   show('deskwire_webhooks_disabled', ({ disabled }) => disabled)
 
@@ -58,7 +58,7 @@ async function readBacklog(pool: Pool, clock: Clock): Promise<Backlog> {
         ${countOfStatus('active')} as active,
         ${countOfStatus('disabled')} as disabled
       from (select min(n.due) as oldest, count(n.due)::int as waiting, count(l.lease_id)::int as leased
-        from lanes l left join lateral (select d.next_attempt_at as due from deliveries d
+        from endpoint_queues l left join lateral (select d.next_attempt_at as due from deliveries d
           where d.organization_id = l.organization_id and d.webhook_id = l.webhook_id and d.log_day = 'infinity'
             and d.next_attempt_at <= $1
           order by d.next_attempt_at, d.id limit 1) n on l.organization_id <> all(${suspendedOrganizations})) f`,

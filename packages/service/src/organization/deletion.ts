@@ -88,7 +88,7 @@ async function close(tx: Tx, clock: Clock, organizationId: string): Promise<numb
   // In the lock order of removing one endpoint.
   for (const locked of [
     lockEndpointsOf,
-    'select 1 from lanes l where l.organization_id = $1 order by l.webhook_id for update',
+    'select 1 from endpoint_queues l where l.organization_id = $1 order by l.webhook_id for update',
   ])
     await tx.query(locked, [organizationId])
   const endpoints = await tx.query(deleteEndpointsOf, [organizationId])

@@ -212,9 +212,9 @@ function startOn(
     (error) => log.warn({ reason: error.message }, 'notifications are lost for now; polling goes on'),
   )
   function drain({ at, queues }: DueQueues): void {
-    const known = queues.map(({ tier, ...queue }) => ({
+    const known = queues.map(({ priority, ...queue }) => ({
       ...queue,
-      priority: priorities[tier] ?? 'healthy',
+      priority: priorities[priority] ?? 'healthy',
     }))
     worker.engine.drain(known, at)
   }

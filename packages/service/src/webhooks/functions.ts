@@ -78,7 +78,7 @@ export const createFunction: SchemaFunction = schemaFunction(
   insert into webhook_secrets (organization_id, webhook_id, id, sealed, created_at)
     values (p_organization_id, p_webhook_id, p_secret_id, p_sealed, p_now);
   insert into webhook_health (organization_id, webhook_id) values (p_organization_id, p_webhook_id);
-  insert into lanes (organization_id, webhook_id) values (p_organization_id, p_webhook_id);
+  insert into endpoint_queues (organization_id, webhook_id) values (p_organization_id, p_webhook_id);
   if p_row ? 'position' then
     ${recoverFrom("(p_row->>'recovery_id')::uuid", "(p_row->>'since')::timestamptz", "(p_row->>'position')::uuid")}
   end if;
@@ -167,7 +167,7 @@ export const deleteFunction: SchemaFunction = schemaFunction(
   `begin
   ${lockClock}
   ${lockEndpoint}
-  perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
+  perform 1 from endpoint_queues l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
   ${deleteEndpoint}
   if not found then
     return false;

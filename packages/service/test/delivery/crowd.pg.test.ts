@@ -107,14 +107,14 @@ describe('forty backlogs', () => {
 test.each([
   ['unproven', 1],
   ['failing', 2],
-] as const)('%s queues begin one after another, each once', async (name, tier) => {
+] as const)('%s queues begin one after another, each once', async (name, priority) => {
   const clock = testClock()
   await using service = await testService({ clock })
   const { organizationId } = await service.newOrganization()
   const { encryptionKey } = deliverySettings
   const urls = Array.from({ length: 80 }, (_, n) => `https://127.0.0.1:1/new/${n}`)
   await plant(service.database.pool, { organizationId, encryptionKey, urls, backlog: 1, now: clock.now() })
-  await service.database.pool.query('update lanes set tier = $1', [tier])
+  await service.database.pool.query('update endpoint_queues set priority = $1', [priority])
   const began: { url: string; at: number }[] = []
   const send: Send = async ({ url }) => {
     began.push({ url, at: performance.now() })
@@ -142,7 +142,7 @@ test.each([
   const { encryptionKey } = deliverySettings
   const urls = ['/a', '/b', '/c'].map((path) => `https://127.0.0.1:1${path}`)
   await plant(pool, { organizationId, encryptionKey, urls, backlog: 5, now: clock.now() })
-  await pool.query('update lanes set tier = 2 where organization_id = $1', [organizationId])
+  await pool.query('update endpoint_queues set priority = 2 where organization_id = $1', [organizationId])
   let attempts = 0
   const send: Send = async () => {
     attempts++
@@ -167,7 +167,7 @@ describe('a healthy endpoint is delivered to at once', () => {
     }
     await eventually('all of them are failing', async () => {
       const queues = await standing(it.service.database.pool)
-      return queues.every(({ tier, held }) => tier === 2 && !held) && queues.length === 60
+      return queues.every(({ priority, held }) => priority === 2 && !held) && queues.length === 60
     })
     it.clock.advance(minute)
     it.engine.wake()
@@ -255,15 +255,15 @@ test('no search steps over queues at work or waiting, and no claim over another 
   }
   // Dead endpoints with 30,000 due among them, 3,000 queues at work, and three healthy endpoints.
   const dead = await planted(await service.newOrganization(), 'dead', 300, 100)
-  await pool.query('update lanes set tier = 2')
+  await pool.query('update endpoint_queues set priority = 2')
   await planted(await service.newOrganization(), 'at-work', 3_000, 1)
   await pool.query(
-    `update lanes set tier = 0, lease_id = gen_random_uuid(), worker_id = gen_random_uuid(), lease_until = $1, due_at = $1
+    `update endpoint_queues set priority = 0, lease_id = gen_random_uuid(), worker_id = gen_random_uuid(), lease_until = $1, due_at = $1
        where not (webhook_id = any($2))`,
     [new Date(now + 15_000), dead.map(({ id }) => id)],
   )
   const healthy = await planted(service.api, 'well', 3, 2)
-  await pool.query('update lanes set tier = 0 where webhook_id = any($1)', [healthy.map(({ id }) => id)])
+  await pool.query('update endpoint_queues set priority = 0 where webhook_id = any($1)', [healthy.map(({ id }) => id)])
   await pool.query('analyze')
 
   const search = (open: readonly boolean[]) =>
@@ -305,8 +305,8 @@ async function ownerOf(pool: Pool, webhookId: string): Promise<string> {
 }
 
 async function standing(pool: TestService['database']['pool']) {
-  const { rows } = await pool.query<{ tier: number; held: boolean }>(
-    `select l.tier, l.lease_id is not null as held from lanes l
+  const { rows } = await pool.query<{ priority: number; held: boolean }>(
+    `select l.priority, l.lease_id is not null as held from endpoint_queues l
        join webhooks w on w.organization_id = l.organization_id and w.id = l.webhook_id where w.url like '%/sick/%'`,
   )
   return rows

@@ -34,13 +34,13 @@ async function desk() {
     },
     async queueRow() {
       const { rows } = await database.pool.query(
-        'select due_at, lease_id, lease_until from lanes where organization_id = $1 and webhook_id = $2',
+        'select due_at, lease_id, lease_until from endpoint_queues where organization_id = $1 and webhook_id = $2',
         [key.organizationId, key.webhookId],
       )
       return rows[0] as { due_at: Date | null; lease_id: string | null; lease_until: Date | null }
     },
     setDue: (at: number | null) =>
-      database.pool.query('update lanes set due_at = $1 where webhook_id = $2', [
+      database.pool.query('update endpoint_queues set due_at = $1 where webhook_id = $2', [
         at === null ? null : new Date(at).toISOString(),
         key.webhookId,
       ]),
@@ -211,7 +211,7 @@ describe('a commit that meets the release of its queue', () => {
     const held = it.held()
     const round = held.engine.runDue()
     await held.made(1)
-    const lock = await lockRow(it.service.database, 'lanes', it.key)
+    const lock = await lockRow(it.service.database, 'endpoint_queues', it.key)
     const complete = async () => held.attempts[0]?.answer(200)
     const made: Promise<unknown>[] = []
     const commit = async () => made.push(makeCustomer(it.api, { name: 'two' }))
@@ -237,7 +237,7 @@ test('a claim that had to wait for its queue has the endpoint as it is after the
   await using it = await desk()
   const { database } = it.service
   await makeCustomer(it.api)
-  const lock = await lockRow(database, 'lanes', it.key)
+  const lock = await lockRow(database, 'endpoint_queues', it.key)
   const now = it.clock.now()
   const lease = { id: randomUUID(), workerId: randomUUID(), until: now + 15 * second, listening: false }
   const claiming = it.queues.claim(it.key, () => ({ lease, now, limit: 64 }))

@@ -210,7 +210,7 @@ test.each(['whose drain failed', 'whose release a crash of the database undid'])
       }),
     })
     const lane =
-      'update lanes set lease_id = $2, lease_until = $3, due_at = $3, worker_id = $4 where webhook_id = $1'
+      'update endpoint_queues set lease_id = $2, lease_until = $3, due_at = $3, worker_id = $4 where webhook_id = $1'
     try {
       if (how !== 'whose drain failed') {
         const until = new Date(clock.now() + 15 * second)
@@ -226,7 +226,7 @@ test.each(['whose drain failed', 'whose release a crash of the database undid'])
       expect(new Set(sent.map(({ body }) => JSON.parse(body).data.id))).toEqual(new Set([id]))
       await eventually('the queue is released', async () => {
         const { rows } = await database.pool.query(
-          'select lost_leases, lease_id from lanes where webhook_id = $1',
+          'select lost_leases, lease_id from endpoint_queues where webhook_id = $1',
           [webhook.id],
         )
         return rows[0]?.lost_leases === 0 && rows[0]?.lease_id === null

@@ -41,9 +41,9 @@ async function desk() {
 }
 
 function queuesIn({ queues }: DueQueues): DueQueue[] {
-  return queues.map(({ tier, ...queue }) => ({
+  return queues.map(({ priority, ...queue }) => ({
     ...queue,
-    priority: priorities[tier] as DueQueue['priority'],
+    priority: priorities[priority] as DueQueue['priority'],
   }))
 }
 
@@ -95,10 +95,10 @@ test('a commit tells of a queue once until it is claimed, and again while its wo
   const { engine } = testEngine(it.service, it.clock, { send: held.send })
   const running = engine.runDue()
   await held.made(2)
-  await it.service.database.pool.query('update lanes set listening = true')
+  await it.service.database.pool.query('update endpoint_queues set listening = true')
   await makeCustomer(it.api, { name: 'while it listens' })
   expect(woken()).toHaveLength(2)
-  await it.service.database.pool.query('update lanes set listening = false, due_at = lease_until')
+  await it.service.database.pool.query('update endpoint_queues set listening = false, due_at = lease_until')
   await makeCustomer(it.api, { name: 'while it has no capacity' })
   expect(woken()).toHaveLength(2)
   for (const attempt of held.inFlight()) attempt.answer(200)

@@ -91,8 +91,8 @@ describe('the API', () => {
     const nothing = {
       deskwire_deliveries_due: 0,
       deskwire_delivery_oldest_due_seconds: 0,
-      deskwire_delivery_lanes_due: 0,
-      deskwire_delivery_lanes_leased: 0,
+      deskwire_delivery_queues_due: 0,
+      deskwire_delivery_queues_leased: 0,
       deskwire_webhooks_active: 1,
       deskwire_webhooks_disabled: 1,
     }
@@ -102,14 +102,14 @@ describe('the API', () => {
     clock.advance(10 * second)
     expect(await standing()).toEqual(nothing)
     clock.advance(5 * second)
-    const due = { ...nothing, deskwire_deliveries_due: 2, deskwire_delivery_lanes_due: 1 }
+    const due = { ...nothing, deskwire_deliveries_due: 2, deskwire_delivery_queues_due: 1 }
     expect(await standing()).toEqual({ ...due, deskwire_delivery_oldest_due_seconds: 15 })
     const running = engine.runDue()
     await held.made(2)
     clock.advance(minute)
     expect(await standing()).toEqual({
       ...due,
-      deskwire_delivery_lanes_leased: 1,
+      deskwire_delivery_queues_leased: 1,
       deskwire_delivery_oldest_due_seconds: 75,
     })
     for (const attempt of held.inFlight()) attempt.answer(200)

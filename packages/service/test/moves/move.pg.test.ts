@@ -147,7 +147,7 @@ test('a whole desk, its mover killed at one statement after another, is there wi
   // Nobody writes where it was, whatever the table; and nothing is left when it is dropped.
   for (const write of [
     'update customers set body = body where organization_id = $1',
-    'update lanes set due_at = now() where organization_id = $1',
+    'update endpoint_queues set due_at = now() where organization_id = $1',
     `update organizations set name = 'x' where organization_id = $1`,
     'delete from api_keys where organization_id = $1',
   ])
@@ -216,11 +216,11 @@ test('what cannot be moved is refused, and nothing of it changes; what was begun
   await named(there.pool, 'another')
   await refused().toThrow('do not name the same encryption key')
   await there.pool.query('update installation set key_check = $1', [rows[0]?.key_check])
-  await there.pool.query(`delete from schema_migrations where id = '20261127-02-baseline'`)
+  await there.pool.query(`delete from schema_migrations where id = '20261128-01-baseline'`)
   await refused().toThrow(
-    'two has an older schema, without the migration 20261127-02-baseline: run deskwire migrate',
+    'two has an older schema, without the migration 20261128-01-baseline: run deskwire migrate',
   )
-  await there.pool.query(`insert into schema_migrations (id) values ('20261127-02-baseline')`)
+  await there.pool.query(`insert into schema_migrations (id) values ('20261128-01-baseline')`)
 
   await expect(
     moveOrganization(databases, organizationId, 'two', {

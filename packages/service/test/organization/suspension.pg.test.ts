@@ -19,10 +19,10 @@ const clock = testClock()
 const shared = sharedService({ clock })
 const suspend = (api: Api) => suspendOrganization(shared().database.pool, clock, api.organizationId)
 const resume = (api: Api) => resumeOrganization(shared().database.pool, clock, api.organizationId)
-const lanes = async (api: Api) =>
+const endpoint_queues = async (api: Api) =>
   (
     await shared().database.pool.query(
-      'select l.due_at, l.lease_id from lanes l where l.organization_id = $1',
+      'select l.due_at, l.lease_id from endpoint_queues l where l.organization_id = $1',
       [api.organizationId],
     )
   ).rows
@@ -83,7 +83,7 @@ test('what is pending waits, in nobody’s way, and goes out in order when it is
   expect(await engine.runDue()).toBe(1)
   expect(sent).toEqual([])
   // Nobody looks at it again, and nothing takes it for forgotten.
-  expect(await lanes(api)).toEqual([{ due_at: null, lease_id: null }])
+  expect(await endpoint_queues(api)).toEqual([{ due_at: null, lease_id: null }])
   expect(await queues.sweep(clock.now(), hour)).toBe(0)
   expect(await engine.runDue()).toBe(0)
   expect((await statuses(api)).map(({ status }) => status)).toEqual(['pending', 'pending'])
@@ -114,7 +114,7 @@ test('an attempt under way is completed, and nothing after it begins', async () 
     { status: 'succeeded', attempt_count: 1 },
     { status: 'pending', attempt_count: 0 },
   ])
-  expect(await lanes(api)).toEqual([{ due_at: null, lease_id: null }])
+  expect(await endpoint_queues(api)).toEqual([{ due_at: null, lease_id: null }])
   await resume(api)
 })
 
@@ -160,7 +160,7 @@ test('resumed while a worker lets go of its queue, the queue is looked at', asyn
         ])
         const holding = queues.holdSuspended(endpoint)
         await waitingBackends(shared().database, 1)
-        await client.query('update lanes set due_at = $2 where organization_id = $1', [
+        await client.query('update endpoint_queues set due_at = $2 where organization_id = $1', [
           api.organizationId,
           new Date(clock.now()),
         ])

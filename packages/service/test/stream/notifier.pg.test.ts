@@ -75,10 +75,10 @@ test('workers are not woken by changes without deliveries, nor readers by delive
 })
 
 const organizationId = '01990000-0000-7000-8000-000000000001'
-const dueQueue = (n: number, tier = 0) => ({
+const dueQueue = (n: number, priority = 0) => ({
   organizationId,
   webhookId: `01990000-0000-7000-8000-${String(n).padStart(12, '0')}`,
-  tier,
+  priority,
 })
 
 test('names in one notification every queue that several commits woke, and the worker that was told of all of them', async () => {

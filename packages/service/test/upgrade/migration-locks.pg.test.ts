@@ -124,7 +124,7 @@ async function plant(client: PoolClient, organizationId: string): Promise<void> 
          made as (insert into webhooks (organization_id, id, url, events, status, api_key_id, created_at, updated_at)
            select $1, gen_random_uuid(), 'https://example.com', '{customer.created}', 'active', k.id, now(), now() from key k
            returning id)
-       insert into lanes (organization_id, webhook_id) select $1, m.id from made m returning webhook_id as id`,
+       insert into endpoint_queues (organization_id, webhook_id) select $1, m.id from made m returning webhook_id as id`,
       [organizationId],
     )
   ).rows

@@ -38,7 +38,7 @@ function noteFunction({ name, key, atCutover }: MovingTable): SchemaFunction {
   end if;`
   // While deliveries drain before the cutover, none begins: those under way are completed here, so that none is sent twice.
   const claims =
-    name === 'lanes'
+    name === 'endpoint_queues'
       ? `
   if tg_op = 'UPDATE' and new.lease_id is distinct from old.lease_id and new.lease_id is not null
       and exists (select 1 from organization_moves m where m.organization_id = tg_argv[0]::uuid

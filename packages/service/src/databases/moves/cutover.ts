@@ -87,7 +87,7 @@ const fenceSettings = ({ within, lastsFor }: FenceLimits) => [
 const lockedFirst = [
   'select 1 from organization_clocks c where c.organization_id = $1 for update',
   'select 1 from organizations o where o.organization_id = $1 for no key update',
-  'select 1 from lanes l where l.organization_id = $1 order by l.webhook_id for update',
+  'select 1 from endpoint_queues l where l.organization_id = $1 order by l.webhook_id for update',
   `select 1 from api_keys k where k.organization_id = $1 and k.expires_at is not null and k.expiry_settled_at is null
      order by k.id for no key update`,
   'select 1 from summary_jobs j where j.organization_id = $1 order by j.conversation_id for update',
@@ -145,7 +145,7 @@ async function copyWorkingRows(
 /** Leaves the source no work for the organization. Requests admitted before can still read it. */
 async function stopWork(source: PoolClient, organizationId: string): Promise<void> {
   for (const statement of [
-    `update lanes set due_at = null, lease_id = null, lease_until = null, worker_id = null, listening = false
+    `update endpoint_queues set due_at = null, lease_id = null, lease_until = null, worker_id = null, listening = false
        where organization_id = $1`,
     `update api_keys set expiry_settled_at = expires_at
        where organization_id = $1 and expires_at is not null and expiry_settled_at is null`,

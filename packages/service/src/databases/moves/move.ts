@@ -291,7 +291,7 @@ async function drain({ source, organizationId }: Sides): Promise<void> {
   const elapsed = stopwatch()
   while (elapsed() < drainWithin) {
     const { rowCount } = await source.query(
-      'select 1 from lanes l where l.organization_id = $1 and l.lease_id is not null limit 1',
+      'select 1 from endpoint_queues l where l.organization_id = $1 and l.lease_id is not null limit 1',
       [organizationId],
     )
     if (rowCount === 0) return

@@ -283,7 +283,7 @@ const endpoints: readonly string[] = [
   'create index webhook_health_failing on webhook_health (organization_id, webhook_id) where failing_since is not null',
   // One row an endpoint, its queue: when its next delivery is due, and which worker holds it. Found without locks by due_at and leased by
   // compare-and-set, so that one worker at a time sends to an endpoint.
-  `create table lanes (
+  `create table endpoint_queues (
     organization_id uuid not null,
     webhook_id uuid not null,
     due_at timestamptz(3),
@@ -293,7 +293,7 @@ const endpoints: readonly string[] = [
     worker_id uuid,
     listening boolean not null default false,
     -- Its priority: 0 healthy, 1 unproven (nothing is known, or it responded late), 2 failing (it did not respond).
-    tier smallint not null default 1 check (tier between 0 and 2),
+    priority smallint not null default 1 check (priority between 0 and 2),
     -- Leases in a row whose worker died; how many deliveries more are sent one at a time for it; and under the lease that runs,
     -- which of them, since when.
     lost_leases smallint not null default 0,
@@ -306,7 +306,7 @@ const endpoints: readonly string[] = [
     check ((alone_id is null) = (alone_since is null))
   ) with (fillfactor = 20, autovacuum_vacuum_threshold = 200, autovacuum_vacuum_cost_delay = 0)`,
   // Each priority is searched by itself: none steps over the queues of another.
-  'create index lanes_due_by_tier on lanes (tier, due_at) where due_at is not null',
+  'create index endpoint_queues_due on endpoint_queues (priority, due_at) where due_at is not null',
   // Endpoints whose deliveries still have to be removed after them.
   `create table removed_webhooks (
     organization_id uuid not null,
