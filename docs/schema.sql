@@ -9,7 +9,7 @@ create table schema_migrations (
   primary key (id)
 );
 
--- One row. The epoch is the one that organizations begin in: that of the last restore of this database.
+-- One row. Its epoch is the one that organizations begin in: that of the last restore of this database.
 create table installation (
   singleton boolean not null default true,
   epoch integer not null,
@@ -19,7 +19,8 @@ create table installation (
   check (singleton)
 );
 
--- What owns everything else. One that is suspended has its keys refused and its deliveries held; one whose deletion has begun is suspended for good. One that is away is served by another database, or by none for a moment.
+-- What owns everything else. A suspended organization has its keys refused and its deliveries held; one whose
+-- deletion has begun stays suspended. One that is away is served by another database, or by none for a moment.
 create table organizations (
   organization_id uuid not null,
   name text not null,
@@ -35,7 +36,9 @@ create table organizations (
   check (deletion_began_at is null or suspended_at is not null)
 );
 
--- One row an organization, locked first by every commit; last_stamp is the latest it gave, and events_dropped_to the last event that is no longer stored. The epoch changes when the stream may have gone back in time: cursors of another one are refused. Updated constantly: room for HOT updates.
+-- One row an organization, locked first by every commit. last_stamp is the latest stamp it gave, and
+-- events_dropped_to the last event that is no longer stored. The epoch changes when the stream may have gone back
+-- in time: cursors of another epoch are refused. Updated constantly: space for HOT updates.
 create table organization_clocks (
   organization_id uuid not null,
   last_stamp timestamptz(3) not null,
@@ -47,7 +50,8 @@ create table organization_clocks (
   check (away = any (array['arriving'::text, 'moved'::text]))
 ) with (fillfactor=20, autovacuum_vacuum_threshold=200, autovacuum_vacuum_cost_delay=0);
 
--- How many rows of a kind exist and how many were removed, the digests and bytes of those that exist, and the last number given.
+-- How many objects of a kind exist and how many were removed, the digests and bytes of those that exist, and the
+-- last number given.
 create table kind_counters (
   organization_id uuid not null,
   kind text not null,
@@ -63,295 +67,94 @@ create table kind_counters (
   check (digest >= 0::numeric and digest < '18446744073709551616'::numeric)
 ) with (fillfactor=20, autovacuum_vacuum_threshold=200, autovacuum_vacuum_cost_delay=0);
 
--- The stream of teammates: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
-create table teammates (
+-- The span that each restore lost.
+create table restores (
+  organization_id uuid not null,
+  epoch integer not null,
+  restored_to timestamptz(3) not null,
+  restored_at timestamptz(3) not null,
+  primary key (organization_id, epoch),
+  foreign key (organization_id) references organizations(organization_id),
+  check (restored_to <= restored_at)
+);
+
+-- Identities of clients and their scopes. A key outlives its tokens.
+create table api_keys (
   organization_id uuid not null,
   id uuid not null,
+  name text not null,
+  scopes text[] not null,
+  expires_at timestamptz(3),
   created_at timestamptz(3) not null,
   updated_at timestamptz(3) not null,
-  removed_at timestamptz(3),
-  body text not null,
-  email text,
-  active boolean,
-  body_version smallint not null default 1,
+  expiry_settled_at timestamptz(3),
   primary key (organization_id, id),
-  check (removed_at = updated_at),
-  check (updated_at >= created_at)
-) with (fillfactor=85, autovacuum_vacuum_scale_factor=0.05);
-create index teammates_browse on teammates (organization_id, created_at desc, id desc) where removed_at is null;
-create index teammates_email on teammates (organization_id, email, created_at desc, id desc) where removed_at is null and email is not null;
-create index teammates_live on teammates (organization_id, updated_at, id) where removed_at is null;
-create index teammates_removed on teammates (organization_id, updated_at, id) where removed_at is not null;
-create index teammates_stream on teammates (organization_id, updated_at, id);
-
--- What teammates are found by.
-create table teammates_words (
-  organization_id uuid not null,
-  id uuid not null,
-  created_at timestamptz(3) not null,
-  terms text not null,
-  primary key (organization_id, id)
+  foreign key (organization_id) references organizations(organization_id),
+  check (expiry_settled_at is null or expires_at is not null)
 );
-create index teammates_words_found on teammates_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
-create index teammates_words_outdated on teammates_words (organization_id, id) where "left"(terms, 2) <> '~3'::text;
+create index api_keys_expiring on api_keys (expires_at) where expires_at is not null and expiry_settled_at is null;
+create index api_keys_newest on api_keys (organization_id, created_at desc, id desc);
 
--- The stream of customers: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
-create table customers (
+-- From the hash of a token to its key: the one look-up without an organization, because it finds the organization.
+create table api_key_tokens (
+  token_hash bytea not null,
+  organization_id uuid not null,
+  api_key_id uuid not null,
+  last4 text not null,
+  created_at timestamptz(3) not null,
+  expires_at timestamptz(3),
+  primary key (token_hash),
+  foreign key (organization_id, api_key_id) references api_keys(organization_id, id) on delete cascade
+);
+create index api_key_tokens_of_key on api_key_tokens (organization_id, api_key_id);
+
+-- When a key was last used. Uses change nothing of the key, not even updatedAt, so they have rows of their own.
+create table api_key_uses (
+  organization_id uuid not null,
+  api_key_id uuid not null,
+  last_used_at timestamptz(3) not null,
+  primary key (organization_id, api_key_id),
+  foreign key (organization_id, api_key_id) references api_keys(organization_id, id) on delete cascade
+) with (fillfactor=50);
+
+-- Links to sessions of the console, and the sessions that they began. Found by a hash alone, as tokens are.
+create table console_links (
+  token_hash bytea not null,
   organization_id uuid not null,
   id uuid not null,
+  api_key_id uuid not null,
+  scopes text[] not null,
+  created_at timestamptz(3) not null,
+  expires_at timestamptz(3) not null,
+  exchanged_at timestamptz(3),
+  primary key (token_hash),
+  unique (organization_id, id),
+  foreign key (organization_id, api_key_id) references api_keys(organization_id, id) on delete cascade
+);
+create index console_links_expiring on console_links (expires_at);
+create index console_links_of_key on console_links (organization_id, api_key_id);
+
+-- Keys that were revoked, for 30 days.
+create table revoked_api_keys (
+  organization_id uuid not null,
+  id uuid not null,
+  name text not null,
+  scopes text[] not null,
+  last4 text not null,
+  expires_at timestamptz(3),
+  last_used_at timestamptz(3),
   created_at timestamptz(3) not null,
   updated_at timestamptz(3) not null,
-  removed_at timestamptz(3),
-  body text not null,
-  email text,
-  phone text,
-  external_id text,
-  body_version smallint not null default 1,
-  primary key (organization_id, id),
-  check (removed_at = updated_at),
-  check (updated_at >= created_at)
-) with (fillfactor=85, autovacuum_vacuum_scale_factor=0.05);
-create index customers_browse on customers (organization_id, created_at desc, id desc) where removed_at is null;
-create unique index customers_email on customers (organization_id, email) where email is not null;
-create unique index customers_external_id on customers (organization_id, external_id) where external_id is not null;
-create index customers_live on customers (organization_id, updated_at, id) where removed_at is null;
-create index customers_phone on customers (organization_id, phone, created_at desc, id desc) where removed_at is null and phone is not null;
-create index customers_removed on customers (organization_id, updated_at, id) where removed_at is not null;
-create index customers_stream on customers (organization_id, updated_at, id);
-
--- What customers are found by.
-create table customers_words (
-  organization_id uuid not null,
-  id uuid not null,
-  created_at timestamptz(3) not null,
-  terms text not null,
+  revoked_at timestamptz(3) not null,
+  revoked_by uuid,
+  revoked_by_name text,
   primary key (organization_id, id)
 );
-create index customers_words_found on customers_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
-create index customers_words_outdated on customers_words (organization_id, id) where "left"(terms, 2) <> '~3'::text;
+create index revoked_api_keys_age on revoked_api_keys (revoked_at);
+create index revoked_api_keys_newest on revoked_api_keys (organization_id, revoked_at desc, id desc);
 
--- The stream of conversations: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
-create table conversations (
-  organization_id uuid not null,
-  id uuid not null,
-  created_at timestamptz(3) not null,
-  updated_at timestamptz(3) not null,
-  removed_at timestamptz(3),
-  body text not null,
-  customer_id uuid,
-  assignee_id uuid,
-  channel text,
-  status text,
-  handled_by text,
-  resolved_at timestamptz(3),
-  summarized_at timestamptz(3),
-  external_id text,
-  body_version smallint not null default 1,
-  primary key (organization_id, id),
-  check (removed_at = updated_at),
-  check (updated_at >= created_at)
-) with (fillfactor=85, autovacuum_vacuum_scale_factor=0.05);
-create index conversations_assignee_id on conversations (organization_id, assignee_id, created_at desc, id desc) where removed_at is null;
-create index conversations_browse on conversations (organization_id, created_at desc, id desc) where removed_at is null;
-create index conversations_channel on conversations (organization_id, channel, created_at desc, id desc) where removed_at is null and channel is not null;
-create index conversations_customer_id on conversations (organization_id, customer_id, created_at desc, id desc) where removed_at is null and customer_id is not null;
-create unique index conversations_external_id on conversations (organization_id, external_id) where external_id is not null;
-create index conversations_handled_by on conversations (organization_id, handled_by, created_at desc, id desc) where removed_at is null and handled_by is not null;
-create index conversations_live on conversations (organization_id, updated_at, id) where removed_at is null;
-create index conversations_removed on conversations (organization_id, updated_at, id) where removed_at is not null;
-create index conversations_status on conversations (organization_id, status, created_at desc, id desc) where removed_at is null and status is not null;
-create index conversations_stream on conversations (organization_id, updated_at, id);
-create index conversations_unsummarized on conversations (resolved_at) where resolved_at is not null and summarized_at is null;
-create trigger inbox_changed after update on conversations for each row when ((old.status is distinct from new.status or old.assignee_id is distinct from new.assignee_id or old.removed_at is distinct from new.removed_at) and current_setting('deskwire.copying'::text, true) is distinct from 'on'::text) execute function inbox_conversation();
-create trigger inbox_new after insert on conversations for each row when (current_setting('deskwire.copying'::text, true) is distinct from 'on'::text) execute function inbox_conversation();
-
--- What conversations are found by.
-create table conversations_words (
-  organization_id uuid not null,
-  id uuid not null,
-  created_at timestamptz(3) not null,
-  terms text not null,
-  primary key (organization_id, id)
-);
-create index conversations_words_found on conversations_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
-create index conversations_words_outdated on conversations_words (organization_id, id) where "left"(terms, 2) <> '~3'::text;
-
--- The stream of messages: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
-create table messages (
-  organization_id uuid not null,
-  id uuid not null,
-  created_at timestamptz(3) not null,
-  updated_at timestamptz(3) not null,
-  removed_at timestamptz(3),
-  body text not null,
-  conversation_id uuid,
-  customer_id uuid,
-  author_id uuid,
-  direction text,
-  external_id text,
-  body_version smallint not null default 1,
-  primary key (organization_id, id),
-  check (removed_at = updated_at),
-  check (updated_at >= created_at)
-) with (fillfactor=85, autovacuum_vacuum_scale_factor=0.05);
-create index messages_author_id on messages (organization_id, author_id) where removed_at is null and author_id is not null;
-create index messages_browse on messages (organization_id, created_at desc, id desc) where removed_at is null;
-create index messages_conversation_id on messages (organization_id, conversation_id, created_at desc, id desc) where removed_at is null and conversation_id is not null;
-create index messages_customer_id on messages (organization_id, customer_id, created_at desc, id desc) where removed_at is null and customer_id is not null;
-create index messages_direction on messages (organization_id, direction, created_at desc, id desc) where removed_at is null and direction is not null;
-create unique index messages_external_id on messages (organization_id, external_id) where external_id is not null;
-create index messages_live on messages (organization_id, updated_at, id) where removed_at is null;
-create index messages_removed on messages (organization_id, updated_at, id) where removed_at is not null;
-create index messages_stream on messages (organization_id, updated_at, id);
-create trigger inbox_new after insert on messages for each row when (current_setting('deskwire.copying'::text, true) is distinct from 'on'::text) execute function inbox_message();
-create trigger inbox_removed after update on messages referencing old table as before_rows new table as after_rows for each statement when (current_setting('deskwire.copying'::text, true) is distinct from 'on'::text) execute function inbox_removed_messages();
-
--- What messages are found by.
-create table messages_words (
-  organization_id uuid not null,
-  id uuid not null,
-  created_at timestamptz(3) not null,
-  terms text not null,
-  primary key (organization_id, id)
-);
-create index messages_words_found on messages_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
-create index messages_words_outdated on messages_words (organization_id, id) where "left"(terms, 2) <> '~3'::text;
-
--- The stream of notes: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
-create table notes (
-  organization_id uuid not null,
-  id uuid not null,
-  created_at timestamptz(3) not null,
-  updated_at timestamptz(3) not null,
-  removed_at timestamptz(3),
-  body text not null,
-  conversation_id uuid,
-  author_id uuid,
-  customer_id uuid,
-  body_version smallint not null default 1,
-  primary key (organization_id, id),
-  check (removed_at = updated_at),
-  check (updated_at >= created_at)
-) with (fillfactor=85, autovacuum_vacuum_scale_factor=0.05);
-create index notes_author_id on notes (organization_id, author_id, created_at desc, id desc) where removed_at is null and author_id is not null;
-create index notes_browse on notes (organization_id, created_at desc, id desc) where removed_at is null;
-create index notes_conversation_id on notes (organization_id, conversation_id, created_at desc, id desc) where removed_at is null and conversation_id is not null;
-create index notes_customer_id on notes (organization_id, customer_id, created_at desc, id desc) where removed_at is null and customer_id is not null;
-create index notes_live on notes (organization_id, updated_at, id) where removed_at is null;
-create index notes_removed on notes (organization_id, updated_at, id) where removed_at is not null;
-create index notes_stream on notes (organization_id, updated_at, id);
-
--- What notes are found by.
-create table notes_words (
-  organization_id uuid not null,
-  id uuid not null,
-  created_at timestamptz(3) not null,
-  terms text not null,
-  primary key (organization_id, id)
-);
-create index notes_words_found on notes_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
-create index notes_words_outdated on notes_words (organization_id, id) where "left"(terms, 2) <> '~3'::text;
-
--- The stream of tickets: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
-create table tickets (
-  organization_id uuid not null,
-  id uuid not null,
-  created_at timestamptz(3) not null,
-  updated_at timestamptz(3) not null,
-  removed_at timestamptz(3),
-  body text not null,
-  number bigint,
-  customer_id uuid,
-  conversation_id uuid,
-  assignee_id uuid,
-  type text,
-  priority text,
-  status text,
-  external_id text,
-  body_version smallint not null default 1,
-  primary key (organization_id, id),
-  check (removed_at = updated_at),
-  check (updated_at >= created_at)
-) with (fillfactor=85, autovacuum_vacuum_scale_factor=0.05);
-create index tickets_assignee_id on tickets (organization_id, assignee_id, created_at desc, id desc) where removed_at is null;
-create index tickets_browse on tickets (organization_id, created_at desc, id desc) where removed_at is null;
-create index tickets_conversation_id on tickets (organization_id, conversation_id, created_at desc, id desc) where removed_at is null and conversation_id is not null;
-create index tickets_customer_id on tickets (organization_id, customer_id, created_at desc, id desc) where removed_at is null and customer_id is not null;
-create index tickets_due on tickets (organization_id, (body::json ->> 'dueAt'::text) collate "c") where removed_at is null and (status = any (array['new'::text, 'open'::text, 'pending'::text, 'on_hold'::text])) and ((body::json ->> 'dueAt'::text) collate "c") is not null;
-create unique index tickets_external_id on tickets (organization_id, external_id) where external_id is not null;
-create index tickets_live on tickets (organization_id, updated_at, id) where removed_at is null;
-create unique index tickets_number on tickets (organization_id, number) where number is not null;
-create index tickets_priority on tickets (organization_id, priority, created_at desc, id desc) where removed_at is null and priority is not null;
-create index tickets_removed on tickets (organization_id, updated_at, id) where removed_at is not null;
-create index tickets_status on tickets (organization_id, status, created_at desc, id desc) where removed_at is null and status is not null;
-create index tickets_stream on tickets (organization_id, updated_at, id);
-create index tickets_type on tickets (organization_id, type, created_at desc, id desc) where removed_at is null and type is not null;
-
--- What tickets are found by.
-create table tickets_words (
-  organization_id uuid not null,
-  id uuid not null,
-  created_at timestamptz(3) not null,
-  terms text not null,
-  primary key (organization_id, id)
-);
-create index tickets_words_found on tickets_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
-create index tickets_words_outdated on tickets_words (organization_id, id) where "left"(terms, 2) <> '~3'::text;
-
--- The stream of bookings: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
-create table bookings (
-  organization_id uuid not null,
-  id uuid not null,
-  created_at timestamptz(3) not null,
-  updated_at timestamptz(3) not null,
-  removed_at timestamptz(3),
-  body text not null,
-  customer_id uuid,
-  assignee_id uuid,
-  conversation_id uuid,
-  start_at timestamptz(3),
-  status text,
-  external_id text,
-  body_version smallint not null default 1,
-  primary key (organization_id, id),
-  check (removed_at = updated_at),
-  check (updated_at >= created_at)
-) with (fillfactor=85, autovacuum_vacuum_scale_factor=0.05);
-create index bookings_assignee_id on bookings (organization_id, assignee_id, created_at desc, id desc) where removed_at is null;
-create index bookings_browse on bookings (organization_id, created_at desc, id desc) where removed_at is null;
-create index bookings_conversation_id on bookings (organization_id, conversation_id) where removed_at is null and conversation_id is not null;
-create index bookings_customer_id on bookings (organization_id, customer_id, created_at desc, id desc) where removed_at is null and customer_id is not null;
-create unique index bookings_external_id on bookings (organization_id, external_id) where external_id is not null;
-create index bookings_live on bookings (organization_id, updated_at, id) where removed_at is null;
-create index bookings_removed on bookings (organization_id, updated_at, id) where removed_at is not null;
-create index bookings_start_at on bookings (organization_id, start_at, created_at desc, id desc) where removed_at is null and start_at is not null;
-create index bookings_status on bookings (organization_id, status, created_at desc, id desc) where removed_at is null and status is not null;
-create index bookings_stream on bookings (organization_id, updated_at, id);
-create index bookings_times on bookings (organization_id, assignee_id, (body::json ->> 'endAt'::text) collate "c") where removed_at is null and assignee_id is not null and (status = any (array['pending'::text, 'confirmed'::text]));
-
--- What bookings are found by.
-create table bookings_words (
-  organization_id uuid not null,
-  id uuid not null,
-  created_at timestamptz(3) not null,
-  terms text not null,
-  primary key (organization_id, id)
-);
-create index bookings_words_found on bookings_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
-create index bookings_words_outdated on bookings_words (organization_id, id) where "left"(terms, 2) <> '~3'::text;
-
--- Open conversations by how long their customers wait. Triggers on conversations and messages keep it.
-create table inbox (
-  organization_id uuid not null,
-  conversation_id uuid not null,
-  assignee_id uuid,
-  awaiting_since timestamptz(3) not null,
-  primary key (organization_id, conversation_id)
-) with (fillfactor=85, autovacuum_vacuum_scale_factor=0.05);
-create index inbox_assignee on inbox (organization_id, assignee_id, awaiting_since, conversation_id desc);
-create index inbox_longest on inbox (organization_id, awaiting_since, conversation_id desc);
-
--- What happened, of the same commit. A partition a week; the week follows from the id.
+-- What happened, written by the commit that did it. A partition a week: an event's id has its commit's stamp, so
+-- ids are in the order of time and the week follows from the id.
 create table events (
   organization_id uuid not null,
   id uuid not null,
@@ -391,7 +194,7 @@ create table idempotency_keys (
 create index idempotency_keys_age on idempotency_keys (created_at);
 create index idempotency_keys_subject on idempotency_keys (organization_id, subject_id);
 
--- Removed objects of which events and stored responses still hold something.
+-- Removed objects whose stored payloads and responses still have to be erased.
 create table erasures (
   organization_id uuid not null,
   subject_id uuid not null,
@@ -399,7 +202,7 @@ create table erasures (
   primary key (organization_id, subject_id)
 );
 
--- Objects that a removal took a reference from, whose payloads and stored responses still have it.
+-- Objects that a removal took a reference from: their stored payloads and responses still have it.
 create table detachments (
   organization_id uuid not null,
   subject_id uuid not null,
@@ -407,110 +210,6 @@ create table detachments (
   field text not null,
   primary key (organization_id, subject_id, removed_id)
 );
-
--- Of each restore the span that was lost: stamps after restored_to and up to restored_at are of a past that is gone.
-create table restores (
-  organization_id uuid not null,
-  epoch integer not null,
-  restored_to timestamptz(3) not null,
-  restored_at timestamptz(3) not null,
-  primary key (organization_id, epoch),
-  foreign key (organization_id) references organizations(organization_id),
-  check (restored_to <= restored_at)
-);
-
--- Who may do what.
-create table api_keys (
-  organization_id uuid not null,
-  id uuid not null,
-  name text not null,
-  scopes text[] not null,
-  expires_at timestamptz(3),
-  created_at timestamptz(3) not null,
-  updated_at timestamptz(3) not null,
-  expiry_settled_at timestamptz(3),
-  primary key (organization_id, id),
-  foreign key (organization_id) references organizations(organization_id),
-  check (expiry_settled_at is null or expires_at is not null)
-);
-create index api_keys_expiring on api_keys (expires_at) where expires_at is not null and expiry_settled_at is null;
-create index api_keys_newest on api_keys (organization_id, created_at desc, id desc);
-
--- From the hash of a token to its key: the one look-up without an organization, as it finds it.
-create table api_key_tokens (
-  token_hash bytea not null,
-  organization_id uuid not null,
-  api_key_id uuid not null,
-  last4 text not null,
-  created_at timestamptz(3) not null,
-  expires_at timestamptz(3),
-  primary key (token_hash),
-  foreign key (organization_id, api_key_id) references api_keys(organization_id, id) on delete cascade
-);
-create index api_key_tokens_of_key on api_key_tokens (organization_id, api_key_id);
-
--- Keys that were revoked, for 30 days.
-create table revoked_api_keys (
-  organization_id uuid not null,
-  id uuid not null,
-  name text not null,
-  scopes text[] not null,
-  last4 text not null,
-  expires_at timestamptz(3),
-  last_used_at timestamptz(3),
-  created_at timestamptz(3) not null,
-  updated_at timestamptz(3) not null,
-  revoked_at timestamptz(3) not null,
-  revoked_by uuid,
-  revoked_by_name text,
-  primary key (organization_id, id)
-);
-create index revoked_api_keys_age on revoked_api_keys (revoked_at);
-create index revoked_api_keys_newest on revoked_api_keys (organization_id, revoked_at desc, id desc);
-
--- When a key was last used. Beside the key, so that counting moves nothing of it.
-create table api_key_uses (
-  organization_id uuid not null,
-  api_key_id uuid not null,
-  last_used_at timestamptz(3) not null,
-  primary key (organization_id, api_key_id),
-  foreign key (organization_id, api_key_id) references api_keys(organization_id, id) on delete cascade
-) with (fillfactor=50);
-
--- Links to sessions of the console, and the sessions that they began. Like the directory of tokens it is found by a hash alone.
-create table console_links (
-  token_hash bytea not null,
-  organization_id uuid not null,
-  id uuid not null,
-  api_key_id uuid not null,
-  scopes text[] not null,
-  created_at timestamptz(3) not null,
-  expires_at timestamptz(3) not null,
-  exchanged_at timestamptz(3),
-  primary key (token_hash),
-  unique (organization_id, id),
-  foreign key (organization_id, api_key_id) references api_keys(organization_id, id) on delete cascade
-);
-create index console_links_expiring on console_links (expires_at);
-create index console_links_of_key on console_links (organization_id, api_key_id);
-
--- Which database serves an organization, in the first of several databases. One without a row is served by that very database.
-create table directory_organizations (
-  organization_id uuid not null,
-  database_name text not null,
-  moves integer not null default 0,
-  placed_at timestamptz(3) not null default now(),
-  primary key (organization_id)
-);
-
--- From the hash of a token to its organization, of those that the first database does not serve.
-create table directory_tokens (
-  token_hash bytea not null,
-  organization_id uuid not null,
-  noted_at timestamptz(3) not null default now(),
-  primary key (token_hash)
-);
-create index directory_tokens_of_organization on directory_tokens (organization_id);
 
 -- Endpoints: addresses that events are delivered to.
 create table webhooks (
@@ -552,7 +251,7 @@ case
     else null::text
 end;
 
--- Their signing secrets, sealed.
+-- The signing secrets of endpoints, sealed.
 create table webhook_secrets (
   organization_id uuid not null,
   webhook_id uuid not null,
@@ -564,7 +263,8 @@ create table webhook_secrets (
   foreign key (organization_id, webhook_id) references webhooks(organization_id, id) on delete cascade
 );
 
--- How they fare. Beside the endpoint, so that counting moves nothing of it.
+-- Recent results of an endpoint. Counts change nothing of the endpoint, not even updatedAt, so they have rows of
+-- their own.
 create table webhook_health (
   organization_id uuid not null,
   webhook_id uuid not null,
@@ -579,7 +279,8 @@ create table webhook_health (
 ) with (fillfactor=20);
 create index webhook_health_failing on webhook_health (organization_id, webhook_id) where failing_since is not null;
 
--- Endpoint queues, one row each: when somebody has to look at it, which worker leases it, and its priority.
+-- One row an endpoint, its queue: when its next delivery is due, and which worker holds it. Found without locks by
+-- due_at and leased by compare-and-set, so that one worker at a time sends to an endpoint.
 create table endpoint_queues (
   organization_id uuid not null,
   webhook_id uuid not null,
@@ -601,7 +302,16 @@ create table endpoint_queues (
 ) with (fillfactor=20, autovacuum_vacuum_threshold=200, autovacuum_vacuum_cost_delay=0);
 create index endpoint_queues_due on endpoint_queues (priority, due_at) where due_at is not null;
 
--- Events on their way to endpoints: what is pending in a partition of its own, what is completed in one a week.
+-- Endpoints that are gone and whose deliveries still have to be removed.
+create table removed_webhooks (
+  organization_id uuid not null,
+  webhook_id uuid not null,
+  removed_at timestamptz(3) not null,
+  primary key (organization_id, webhook_id)
+);
+
+-- Events on their way to endpoints: pending deliveries in a partition of their own, completed ones in a partition a
+-- week.
 create table deliveries (
   organization_id uuid not null,
   id uuid not null,
@@ -648,7 +358,7 @@ create index deliveries_pending_due on deliveries_pending (organization_id, webh
 create unique index deliveries_pending_event on deliveries_pending (organization_id, event_id, webhook_id);
 create index deliveries_pending_gap on deliveries_pending (organization_id, webhook_id) where event_type = 'gap'::text;
 
--- Attempts before the last, which stands with its delivery. In the week of the delivery.
+-- Attempts before the last, which is in the row of its delivery. In the week of the delivery, whose id says it.
 create table attempts (
   organization_id uuid not null,
   delivery_id uuid not null,
@@ -666,7 +376,8 @@ create table attempts (
 create table attempts_default partition of attempts default;
 create index attempts_default_age on attempts_default (delivery_id);
 
--- What became of an endpoint's deliveries, counted by the minute and by the hour. A partition a week. Places: packages/service/src/delivery/tally.ts.
+-- Results of an endpoint's deliveries, counted by the minute and by the hour. A partition a week. Places:
+-- packages/service/src/delivery/tally.ts.
 create table delivery_stats (
   organization_id uuid not null,
   webhook_id uuid not null,
@@ -681,7 +392,7 @@ create table delivery_stats (
 create table delivery_stats_default partition of delivery_stats default;
 create index delivery_stats_default_age on delivery_stats_default (at);
 
--- Jobs that bring back what an endpoint has missed, piece by piece.
+-- Jobs that replay the events that an endpoint missed, piece by piece.
 create table recoveries (
   organization_id uuid not null,
   webhook_id uuid not null,
@@ -705,7 +416,8 @@ create table recoveries (
 );
 create index recoveries_due on recoveries (due_at) where due_at is not null;
 
--- What large commits have left to be made: deliveries to an endpoint that was active and subscribed then.
+-- Deliveries of large commits that are still to be created, a row a commit and endpoint. Later changes of the
+-- endpoint do not change it.
 create table fan_outs (
   organization_id uuid not null,
   webhook_id uuid not null,
@@ -722,15 +434,7 @@ create table fan_outs (
 );
 create index fan_outs_due on fan_outs (due_at);
 
--- Endpoints that are gone and whose deliveries have still to go.
-create table removed_webhooks (
-  organization_id uuid not null,
-  webhook_id uuid not null,
-  removed_at timestamptz(3) not null,
-  primary key (organization_id, webhook_id)
-);
-
--- Resolutions that wait for their summary.
+-- Resolutions that wait for their summary, until nothing is left to write.
 create table summary_jobs (
   organization_id uuid not null,
   conversation_id uuid not null,
@@ -746,7 +450,27 @@ create table summary_jobs (
 ) with (fillfactor=70, autovacuum_vacuum_scale_factor=0.05);
 create index summary_jobs_due on summary_jobs (organization_id, due_at);
 
--- In the database that an organization leaves: where it goes, and how far it has come. Triggers on its rows, made meanwhile, are the rest of it (decision 66).
+-- Which database serves an organization, in the first of several databases. An organization without a row is served
+-- by that database.
+create table directory_organizations (
+  organization_id uuid not null,
+  database_name text not null,
+  moves integer not null default 0,
+  placed_at timestamptz(3) not null default now(),
+  primary key (organization_id)
+);
+
+-- From the hash of a token to its organization, of those that the first database does not serve.
+create table directory_tokens (
+  token_hash bytea not null,
+  organization_id uuid not null,
+  noted_at timestamptz(3) not null default now(),
+  primary key (token_hash)
+);
+create index directory_tokens_of_organization on directory_tokens (organization_id);
+
+-- In the database that an organization leaves, from the first step until its rows are dropped: where it goes, and
+-- how far it is.
 create table organization_moves (
   organization_id uuid not null,
   target text not null,
@@ -758,7 +482,7 @@ create table organization_moves (
   check (state = any (array['copying'::text, 'left'::text, 'arrived'::text]))
 );
 
--- In the database that it leaves: keys of rows that have changed and are still to be copied.
+-- In the database that an organization leaves: keys of rows that have changed and are still to be copied.
 create table move_changes (
   organization_id uuid not null,
   id uuid not null default gen_random_uuid(),
@@ -767,7 +491,8 @@ create table move_changes (
   primary key (organization_id, id)
 );
 
--- In the database that it comes to: how far each table is copied, and the counts and digests of what is there.
+-- In the database that an organization comes to, until it serves the organization: how far each table is copied,
+-- and the counts and digests of what is there.
 create table organization_arrivals (
   organization_id uuid not null,
   source text not null,
@@ -778,7 +503,7 @@ create table organization_arrivals (
   primary key (organization_id)
 );
 
--- In the database that it comes to: what makes the organization work, until the turn puts it into its tables.
+-- In both databases of a move: the rows that make an organization work, in the order of insertion.
 create table moved_rows (
   organization_id uuid not null,
   place integer not null,
@@ -786,6 +511,294 @@ create table moved_rows (
   content jsonb not null,
   primary key (organization_id, place)
 );
+
+-- The stream of teammates: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
+create table teammates (
+  organization_id uuid not null,
+  id uuid not null,
+  created_at timestamptz(3) not null,
+  updated_at timestamptz(3) not null,
+  removed_at timestamptz(3),
+  body text not null,
+  email text,
+  active boolean,
+  body_version smallint not null default 1,
+  primary key (organization_id, id),
+  check (removed_at = updated_at),
+  check (updated_at >= created_at)
+) with (fillfactor=85, autovacuum_vacuum_scale_factor=0.05);
+create index teammates_browse on teammates (organization_id, created_at desc, id desc) where removed_at is null;
+create index teammates_email on teammates (organization_id, email, created_at desc, id desc) where removed_at is null and email is not null;
+create index teammates_live on teammates (organization_id, updated_at, id) where removed_at is null;
+create index teammates_removed on teammates (organization_id, updated_at, id) where removed_at is not null;
+create index teammates_stream on teammates (organization_id, updated_at, id);
+
+-- The words that teammates are found by, in a table of their own, so that other changes write nothing here.
+create table teammates_words (
+  organization_id uuid not null,
+  id uuid not null,
+  created_at timestamptz(3) not null,
+  terms text not null,
+  primary key (organization_id, id)
+);
+create index teammates_words_found on teammates_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
+create index teammates_words_outdated on teammates_words (organization_id, id) where "left"(terms, 2) <> '~3'::text;
+
+-- The stream of customers: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
+create table customers (
+  organization_id uuid not null,
+  id uuid not null,
+  created_at timestamptz(3) not null,
+  updated_at timestamptz(3) not null,
+  removed_at timestamptz(3),
+  body text not null,
+  email text,
+  phone text,
+  external_id text,
+  body_version smallint not null default 1,
+  primary key (organization_id, id),
+  check (removed_at = updated_at),
+  check (updated_at >= created_at)
+) with (fillfactor=85, autovacuum_vacuum_scale_factor=0.05);
+create index customers_browse on customers (organization_id, created_at desc, id desc) where removed_at is null;
+create unique index customers_email on customers (organization_id, email) where email is not null;
+create unique index customers_external_id on customers (organization_id, external_id) where external_id is not null;
+create index customers_live on customers (organization_id, updated_at, id) where removed_at is null;
+create index customers_phone on customers (organization_id, phone, created_at desc, id desc) where removed_at is null and phone is not null;
+create index customers_removed on customers (organization_id, updated_at, id) where removed_at is not null;
+create index customers_stream on customers (organization_id, updated_at, id);
+
+-- The words that customers are found by, in a table of their own, so that other changes write nothing here.
+create table customers_words (
+  organization_id uuid not null,
+  id uuid not null,
+  created_at timestamptz(3) not null,
+  terms text not null,
+  primary key (organization_id, id)
+);
+create index customers_words_found on customers_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
+create index customers_words_outdated on customers_words (organization_id, id) where "left"(terms, 2) <> '~3'::text;
+
+-- The stream of conversations: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
+create table conversations (
+  organization_id uuid not null,
+  id uuid not null,
+  created_at timestamptz(3) not null,
+  updated_at timestamptz(3) not null,
+  removed_at timestamptz(3),
+  body text not null,
+  customer_id uuid,
+  assignee_id uuid,
+  channel text,
+  status text,
+  handled_by text,
+  resolved_at timestamptz(3),
+  summarized_at timestamptz(3),
+  external_id text,
+  body_version smallint not null default 1,
+  primary key (organization_id, id),
+  check (removed_at = updated_at),
+  check (updated_at >= created_at)
+) with (fillfactor=85, autovacuum_vacuum_scale_factor=0.05);
+create index conversations_assignee_id on conversations (organization_id, assignee_id, created_at desc, id desc) where removed_at is null;
+create index conversations_browse on conversations (organization_id, created_at desc, id desc) where removed_at is null;
+create index conversations_channel on conversations (organization_id, channel, created_at desc, id desc) where removed_at is null and channel is not null;
+create index conversations_customer_id on conversations (organization_id, customer_id, created_at desc, id desc) where removed_at is null and customer_id is not null;
+create unique index conversations_external_id on conversations (organization_id, external_id) where external_id is not null;
+create index conversations_handled_by on conversations (organization_id, handled_by, created_at desc, id desc) where removed_at is null and handled_by is not null;
+create index conversations_live on conversations (organization_id, updated_at, id) where removed_at is null;
+create index conversations_removed on conversations (organization_id, updated_at, id) where removed_at is not null;
+create index conversations_status on conversations (organization_id, status, created_at desc, id desc) where removed_at is null and status is not null;
+create index conversations_stream on conversations (organization_id, updated_at, id);
+create index conversations_unsummarized on conversations (resolved_at) where resolved_at is not null and summarized_at is null;
+create trigger inbox_changed after update on conversations for each row when ((old.status is distinct from new.status or old.assignee_id is distinct from new.assignee_id or old.removed_at is distinct from new.removed_at) and current_setting('deskwire.copying'::text, true) is distinct from 'on'::text) execute function inbox_conversation();
+create trigger inbox_new after insert on conversations for each row when (current_setting('deskwire.copying'::text, true) is distinct from 'on'::text) execute function inbox_conversation();
+
+-- The words that conversations are found by, in a table of their own, so that other changes write nothing here.
+create table conversations_words (
+  organization_id uuid not null,
+  id uuid not null,
+  created_at timestamptz(3) not null,
+  terms text not null,
+  primary key (organization_id, id)
+);
+create index conversations_words_found on conversations_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
+create index conversations_words_outdated on conversations_words (organization_id, id) where "left"(terms, 2) <> '~3'::text;
+
+-- The stream of messages: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
+create table messages (
+  organization_id uuid not null,
+  id uuid not null,
+  created_at timestamptz(3) not null,
+  updated_at timestamptz(3) not null,
+  removed_at timestamptz(3),
+  body text not null,
+  conversation_id uuid,
+  customer_id uuid,
+  author_id uuid,
+  direction text,
+  external_id text,
+  body_version smallint not null default 1,
+  primary key (organization_id, id),
+  check (removed_at = updated_at),
+  check (updated_at >= created_at)
+) with (fillfactor=85, autovacuum_vacuum_scale_factor=0.05);
+create index messages_author_id on messages (organization_id, author_id) where removed_at is null and author_id is not null;
+create index messages_browse on messages (organization_id, created_at desc, id desc) where removed_at is null;
+create index messages_conversation_id on messages (organization_id, conversation_id, created_at desc, id desc) where removed_at is null and conversation_id is not null;
+create index messages_customer_id on messages (organization_id, customer_id, created_at desc, id desc) where removed_at is null and customer_id is not null;
+create index messages_direction on messages (organization_id, direction, created_at desc, id desc) where removed_at is null and direction is not null;
+create unique index messages_external_id on messages (organization_id, external_id) where external_id is not null;
+create index messages_live on messages (organization_id, updated_at, id) where removed_at is null;
+create index messages_removed on messages (organization_id, updated_at, id) where removed_at is not null;
+create index messages_stream on messages (organization_id, updated_at, id);
+create trigger inbox_new after insert on messages for each row when (current_setting('deskwire.copying'::text, true) is distinct from 'on'::text) execute function inbox_message();
+create trigger inbox_removed after update on messages referencing old table as before_rows new table as after_rows for each statement when (current_setting('deskwire.copying'::text, true) is distinct from 'on'::text) execute function inbox_removed_messages();
+
+-- The words that messages are found by, in a table of their own, so that other changes write nothing here.
+create table messages_words (
+  organization_id uuid not null,
+  id uuid not null,
+  created_at timestamptz(3) not null,
+  terms text not null,
+  primary key (organization_id, id)
+);
+create index messages_words_found on messages_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
+create index messages_words_outdated on messages_words (organization_id, id) where "left"(terms, 2) <> '~3'::text;
+
+-- The stream of notes: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
+create table notes (
+  organization_id uuid not null,
+  id uuid not null,
+  created_at timestamptz(3) not null,
+  updated_at timestamptz(3) not null,
+  removed_at timestamptz(3),
+  body text not null,
+  conversation_id uuid,
+  author_id uuid,
+  customer_id uuid,
+  body_version smallint not null default 1,
+  primary key (organization_id, id),
+  check (removed_at = updated_at),
+  check (updated_at >= created_at)
+) with (fillfactor=85, autovacuum_vacuum_scale_factor=0.05);
+create index notes_author_id on notes (organization_id, author_id, created_at desc, id desc) where removed_at is null and author_id is not null;
+create index notes_browse on notes (organization_id, created_at desc, id desc) where removed_at is null;
+create index notes_conversation_id on notes (organization_id, conversation_id, created_at desc, id desc) where removed_at is null and conversation_id is not null;
+create index notes_customer_id on notes (organization_id, customer_id, created_at desc, id desc) where removed_at is null and customer_id is not null;
+create index notes_live on notes (organization_id, updated_at, id) where removed_at is null;
+create index notes_removed on notes (organization_id, updated_at, id) where removed_at is not null;
+create index notes_stream on notes (organization_id, updated_at, id);
+
+-- The words that notes are found by, in a table of their own, so that other changes write nothing here.
+create table notes_words (
+  organization_id uuid not null,
+  id uuid not null,
+  created_at timestamptz(3) not null,
+  terms text not null,
+  primary key (organization_id, id)
+);
+create index notes_words_found on notes_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
+create index notes_words_outdated on notes_words (organization_id, id) where "left"(terms, 2) <> '~3'::text;
+
+-- The stream of tickets: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
+create table tickets (
+  organization_id uuid not null,
+  id uuid not null,
+  created_at timestamptz(3) not null,
+  updated_at timestamptz(3) not null,
+  removed_at timestamptz(3),
+  body text not null,
+  number bigint,
+  customer_id uuid,
+  conversation_id uuid,
+  assignee_id uuid,
+  type text,
+  priority text,
+  status text,
+  external_id text,
+  body_version smallint not null default 1,
+  primary key (organization_id, id),
+  check (removed_at = updated_at),
+  check (updated_at >= created_at)
+) with (fillfactor=85, autovacuum_vacuum_scale_factor=0.05);
+create index tickets_assignee_id on tickets (organization_id, assignee_id, created_at desc, id desc) where removed_at is null;
+create index tickets_browse on tickets (organization_id, created_at desc, id desc) where removed_at is null;
+create index tickets_conversation_id on tickets (organization_id, conversation_id, created_at desc, id desc) where removed_at is null and conversation_id is not null;
+create index tickets_customer_id on tickets (organization_id, customer_id, created_at desc, id desc) where removed_at is null and customer_id is not null;
+create index tickets_due on tickets (organization_id, (body::json ->> 'dueAt'::text) collate "c") where removed_at is null and (status = any (array['new'::text, 'open'::text, 'pending'::text, 'on_hold'::text])) and ((body::json ->> 'dueAt'::text) collate "c") is not null;
+create unique index tickets_external_id on tickets (organization_id, external_id) where external_id is not null;
+create index tickets_live on tickets (organization_id, updated_at, id) where removed_at is null;
+create unique index tickets_number on tickets (organization_id, number) where number is not null;
+create index tickets_priority on tickets (organization_id, priority, created_at desc, id desc) where removed_at is null and priority is not null;
+create index tickets_removed on tickets (organization_id, updated_at, id) where removed_at is not null;
+create index tickets_status on tickets (organization_id, status, created_at desc, id desc) where removed_at is null and status is not null;
+create index tickets_stream on tickets (organization_id, updated_at, id);
+create index tickets_type on tickets (organization_id, type, created_at desc, id desc) where removed_at is null and type is not null;
+
+-- The words that tickets are found by, in a table of their own, so that other changes write nothing here.
+create table tickets_words (
+  organization_id uuid not null,
+  id uuid not null,
+  created_at timestamptz(3) not null,
+  terms text not null,
+  primary key (organization_id, id)
+);
+create index tickets_words_found on tickets_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
+create index tickets_words_outdated on tickets_words (organization_id, id) where "left"(terms, 2) <> '~3'::text;
+
+-- The stream of bookings: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
+create table bookings (
+  organization_id uuid not null,
+  id uuid not null,
+  created_at timestamptz(3) not null,
+  updated_at timestamptz(3) not null,
+  removed_at timestamptz(3),
+  body text not null,
+  customer_id uuid,
+  assignee_id uuid,
+  conversation_id uuid,
+  start_at timestamptz(3),
+  status text,
+  external_id text,
+  body_version smallint not null default 1,
+  primary key (organization_id, id),
+  check (removed_at = updated_at),
+  check (updated_at >= created_at)
+) with (fillfactor=85, autovacuum_vacuum_scale_factor=0.05);
+create index bookings_assignee_id on bookings (organization_id, assignee_id, created_at desc, id desc) where removed_at is null;
+create index bookings_browse on bookings (organization_id, created_at desc, id desc) where removed_at is null;
+create index bookings_conversation_id on bookings (organization_id, conversation_id) where removed_at is null and conversation_id is not null;
+create index bookings_customer_id on bookings (organization_id, customer_id, created_at desc, id desc) where removed_at is null and customer_id is not null;
+create unique index bookings_external_id on bookings (organization_id, external_id) where external_id is not null;
+create index bookings_live on bookings (organization_id, updated_at, id) where removed_at is null;
+create index bookings_removed on bookings (organization_id, updated_at, id) where removed_at is not null;
+create index bookings_start_at on bookings (organization_id, start_at, created_at desc, id desc) where removed_at is null and start_at is not null;
+create index bookings_status on bookings (organization_id, status, created_at desc, id desc) where removed_at is null and status is not null;
+create index bookings_stream on bookings (organization_id, updated_at, id);
+create index bookings_times on bookings (organization_id, assignee_id, (body::json ->> 'endAt'::text) collate "c") where removed_at is null and assignee_id is not null and (status = any (array['pending'::text, 'confirmed'::text]));
+
+-- The words that bookings are found by, in a table of their own, so that other changes write nothing here.
+create table bookings_words (
+  organization_id uuid not null,
+  id uuid not null,
+  created_at timestamptz(3) not null,
+  terms text not null,
+  primary key (organization_id, id)
+);
+create index bookings_words_found on bookings_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
+create index bookings_words_outdated on bookings_words (organization_id, id) where "left"(terms, 2) <> '~3'::text;
+
+-- Open conversations, each with the time since when its customer waits.
+create table inbox (
+  organization_id uuid not null,
+  conversation_id uuid not null,
+  assignee_id uuid,
+  awaiting_since timestamptz(3) not null,
+  primary key (organization_id, conversation_id)
+) with (fillfactor=85, autovacuum_vacuum_scale_factor=0.05);
+create index inbox_assignee on inbox (organization_id, assignee_id, awaiting_since, conversation_id desc);
+create index inbox_longest on inbox (organization_id, awaiting_since, conversation_id desc);
 
 -- Functions that migrations made.
 

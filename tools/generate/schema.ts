@@ -7,75 +7,21 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { embedded } from '../../packages/service/src/db/embedded.ts'
-import { migrate } from '../../packages/service/src/db/migrate.ts'
+import { migrate, migrationsTable } from '../../packages/service/src/db/migrate.ts'
 import { createPool, type endPool } from '../../packages/service/src/db/pool.ts'
-import { kinds } from '../../packages/service/src/desk/index.ts'
 import { schemaOf } from '../../packages/service/src/schema.ts'
 
 type Database = Pick<Parameters<typeof endPool>[0], 'query'>
 
-/** In the order in which they are shown. */
-const tables: Readonly<Record<string, string>> = {
-  schema_migrations: 'Which migrations the database has had.',
-  installation:
-    'One row. The epoch is the one that organizations begin in: that of the last restore of this database.',
-  organizations:
-    'What owns everything else. One that is suspended has its keys refused and its deliveries held; one whose deletion has begun is suspended for good. One that is away is served by another database, or by none for a moment.',
-  organization_clocks:
-    'One row an organization, locked first by every commit; last_stamp is the latest it gave, and events_dropped_to the last event that is no longer stored. The epoch changes when the stream may have gone back in time: cursors of another one are refused. Updated constantly: room for HOT updates.',
-  kind_counters:
-    'How many rows of a kind exist and how many were removed, the digests and bytes of those that exist, and the last number given.',
-  ...Object.fromEntries(
-    kinds.flatMap(({ plural, table }) => [
-      [
-        table.name,
-        `The stream of ${plural}: rows that exist, and removal records where rows were, in the one order of (updated_at, id).`,
-      ],
-      ...(table.searchable ? [[`${table.name}_words`, `What ${plural} are found by.`]] : []),
-    ]),
-  ),
-  inbox:
-    'Open conversations by how long their customers wait. Triggers on conversations and messages keep it.',
-  events: 'What happened, of the same commit. A partition a week; the week follows from the id.',
-  idempotency_keys: 'Stored responses to requests that may be repeated, for 24 hours.',
-  erasures: 'Removed objects of which events and stored responses still hold something.',
-  detachments:
-    'Objects that a removal took a reference from, whose payloads and stored responses still have it.',
-  restores:
-    'Of each restore the span that was lost: stamps after restored_to and up to restored_at are of a past that is gone.',
-  api_keys: 'Who may do what.',
-  api_key_tokens:
-    'From the hash of a token to its key: the one look-up without an organization, as it finds it.',
-  revoked_api_keys: 'Keys that were revoked, for 30 days.',
-  api_key_uses: 'When a key was last used. Beside the key, so that counting moves nothing of it.',
-  console_links:
-    'Links to sessions of the console, and the sessions that they began. Like the directory of tokens it is found by a hash alone.',
-  directory_organizations:
-    'Which database serves an organization, in the first of several databases. One without a row is served by that very database.',
-  directory_tokens:
-    'From the hash of a token to its organization, of those that the first database does not serve.',
-  webhooks: 'Endpoints: addresses that events are delivered to.',
-  webhook_secrets: 'Their signing secrets, sealed.',
-  webhook_health: 'How they fare. Beside the endpoint, so that counting moves nothing of it.',
-  endpoint_queues:
-    'Endpoint queues, one row each: when somebody has to look at it, which worker leases it, and its priority.',
-  deliveries:
-    'Events on their way to endpoints: what is pending in a partition of its own, what is completed in one a week.',
-  attempts: 'Attempts before the last, which stands with its delivery. In the week of the delivery.',
-  delivery_stats:
-    "What became of an endpoint's deliveries, counted by the minute and by the hour. A partition a week. Places: packages/service/src/delivery/tally.ts.",
-  recoveries: 'Jobs that bring back what an endpoint has missed, piece by piece.',
-  fan_outs:
-    'What large commits have left to be made: deliveries to an endpoint that was active and subscribed then.',
-  removed_webhooks: 'Endpoints that are gone and whose deliveries have still to go.',
-  summary_jobs: 'Resolutions that wait for their summary.',
-  organization_moves:
-    'In the database that an organization leaves: where it goes, and how far it has come. Triggers on its rows, made meanwhile, are the rest of it (decision 66).',
-  move_changes: 'In the database that it leaves: keys of rows that have changed and are still to be copied.',
-  organization_arrivals:
-    'In the database that it comes to: how far each table is copied, and the counts and digests of what is there.',
-  moved_rows:
-    'In the database that it comes to: what makes the organization work, until the turn puts it into its tables.',
+/** What each table is, in the order in which they are created: the comment above its statement. */
+function descriptions(): ReadonlyMap<string, string> {
+  const statements = [migrationsTable, ...schemaOf().migrations.flatMap((migration) => migration.statements)]
+  return new Map(
+    statements.flatMap((statement) => {
+      const [, comment, name] = /^((?:-- .*\n)+)create table (?:if not exists )?(\w+) /m.exec(statement) ?? []
+      return comment === undefined || name === undefined ? [] : [[name, comment.trim()] as const]
+    }),
+  )
 }
 
 /** Creates a database, migrates it, renders its schema and drops it. */
@@ -99,12 +45,13 @@ export async function schemaPage(): Promise<string> {
 /** The schema of a migrated database. */
 export async function renderSchema(database: Database): Promise<string> {
   const found = await database.query<Table>(tablesQuery)
-  const unknown = found.rows.filter(({ name, parent }) => parent === null && !(name in tables))
+  const described = descriptions()
+  const unknown = found.rows.filter(({ name, parent }) => parent === null && !described.has(name))
   if (unknown.length > 0) {
     const names = unknown.map(({ name }) => name).join(', ')
-    throw new Error(`tools/generate/schema.ts does not say what ${names} is: add it to its tables`)
+    throw new Error(`nothing says what ${names} is: write a comment above its "create table"`)
   }
-  const order = Object.keys(tables)
+  const order = [...described.keys()]
   const shown = found.rows.toSorted(
     (a, b) =>
       order.indexOf(a.parent ?? a.name) - order.indexOf(b.parent ?? b.name) ||
@@ -114,7 +61,7 @@ export async function renderSchema(database: Database): Promise<string> {
   const own = await database.query<{ definition: string }>(functionsQuery)
   return [
     heading,
-    ...shown.map(tableText),
+    ...shown.map((table) => tableText(table, described.get(table.name) ?? '')),
     '-- Functions that migrations made.\n',
     ...own.rows.map(({ definition }) => `${definition.trim()};\n`),
     '-- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.\n',
@@ -142,13 +89,13 @@ interface Table {
   readonly uncounted: readonly string[]
 }
 
-function tableText(table: Table): string {
+function tableText(table: Table, description: string): string {
   const { name, parent, bound, partitioned, options, columns, constraints, indexes } = table
   const { triggers, uncounted } = table
   const lines: string[] = []
   const withOptions = options === null ? '' : ` with (${options})`
   if (parent === null) {
-    lines.push(`-- ${tables[name]}`)
+    lines.push(description)
     const members = [...columns, ...constraints]
       .map(plain)
       .map((member) => `  ${member}`)

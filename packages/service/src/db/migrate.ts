@@ -12,6 +12,7 @@ import {
   unknownMigrations,
   unreleasedAdvice,
 } from './migration.ts'
+import { readSql } from './sql-file.ts'
 import type { Tx } from './transaction.ts'
 
 /** The database cannot be migrated; the message says why and what to do. */
@@ -181,10 +182,8 @@ export async function applyWithin(tx: Pick<Tx, 'query'>, migrations: readonly Mi
   }
 }
 
-const migrationsTable = `create table if not exists schema_migrations (
-    id text primary key,
-    applied_at timestamptz(3) not null default now()
-  )`
+/** Its rows are the migrations that a database has had. */
+export const migrationsTable = readSql(import.meta.url, './schema-migrations.sql')
 
 async function applyStatements(client: Pick<Client, 'query'>, { id, statements }: Migration): Promise<void> {
   await runAll(client, statements)

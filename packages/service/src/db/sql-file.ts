@@ -12,6 +12,18 @@ export function readSql(base: string, file: string): string {
   return readFileSync(new URL(file, base), 'utf8')
 }
 
+/** The statements of a file of tables, each with the comment before it. */
+export function readStatements(base: string, file: string): readonly string[] {
+  return statementsOf(readSql(base, file))
+}
+
+/** Pure. A statement ends with a semicolon at the end of a line, outside of a function's body. */
+export function statementsOf(text: string): readonly string[] {
+  return (text.match(/(?:\$(\w*)\$[\s\S]*?\$\1\$|[\s\S])*?;\n/g) ?? []).map((statement) =>
+    statement.trim().slice(0, -1),
+  )
+}
+
 type Names = Readonly<Record<string, string>>
 
 /** Pure. @throws when the template has a name or a list that it is not given. */
@@ -28,7 +40,7 @@ export function fillTemplate(
       return entries.map((entry) => fillTemplate(lines, { ...names, ...entry })).join('')
     },
   )
-  return repeated.replace(/__(\w+?)__/g, (_, name: string) => {
+  return repeated.replace(/__([a-z]\w*?)__/g, (_, name: string) => {
     const value = names[name]
     if (value === undefined) throw new Error(`the template has a name that it is not given: ${name}`)
     return value

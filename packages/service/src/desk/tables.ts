@@ -1,5 +1,6 @@
 /** The tables of the first release's kinds: part of the baseline, which never changes. Later changes are migrations. */
 import { createStreamTable } from '../db/migrations/stream-table.ts'
+import { readStatements } from '../db/sql-file.ts'
 
 export const deskTables: readonly string[] = [
   ...createStreamTable({
@@ -32,9 +33,6 @@ export const deskTables: readonly string[] = [
     lookupOrNull: ['assignee_id'],
     search: true,
   }),
-  // Conversations that need a summary, of all organizations: the summarizer finds its work here.
-  `create index conversations_unsummarized on conversations (resolved_at)
-    where resolved_at is not null and summarized_at is null`,
   ...createStreamTable({
     name: 'messages',
     columns: [
@@ -72,10 +70,6 @@ export const deskTables: readonly string[] = [
     lookupOrNull: ['assignee_id'],
     search: true,
   }),
-  // Tickets that are overdue. Stored times sort as text.
-  `create index tickets_due on tickets (organization_id, ((body::json ->> 'dueAt') collate "C"))
-    where removed_at is null and status in ('new', 'open', 'pending', 'on_hold')
-      and (body::json ->> 'dueAt') collate "C" is not null`,
   ...createStreamTable({
     name: 'bookings',
     columns: [
@@ -92,7 +86,5 @@ export const deskTables: readonly string[] = [
     references: ['conversation_id'],
     search: true,
   }),
-  // Where an assignee's time is taken.
-  `create index bookings_times on bookings (organization_id, assignee_id, ((body::json ->> 'endAt') collate "C"))
-    where removed_at is null and assignee_id is not null and status in ('pending', 'confirmed')`,
+  ...readStatements(import.meta.url, './indexes.sql'),
 ]

@@ -1,5 +1,6 @@
 /** Creates a stream table, for migrations: released ones never change, so neither does the result for the same arguments. */
 import { buildIndex, type Migration } from '../migration.ts'
+import { fillTemplate, readSql, statementsOf } from '../sql-file.ts'
 
 interface StreamTableColumns {
   readonly name: string
@@ -18,72 +19,23 @@ interface StreamTableColumns {
 }
 
 export function createStreamTable(table: StreamTableColumns): string[] {
-  const {
-    name,
-    columns,
-    unique = [],
-    lookup = [],
-    lookupOrNull = [],
-    references = [],
-    search = false,
-  } = table
+  const { name, unique = [], lookup = [], lookupOrNull = [], references = [] } = table
+  const named = (columns: readonly string[]) => columns.map((column) => ({ column }))
+  const lists = {
+    column: table.columns.map((column) => {
+      const [own = '', ...type] = column.split(' ')
+      return { column: own, type: type.join(' ') }
+    }),
+    unique: named(unique),
+    lookup: named(lookup),
+    lookup_or_null: named(lookupOrNull),
+    reference: named(references),
+  }
   return [
-    `create table ${name} (
-      organization_id uuid not null,
-      id uuid not null,
-      created_at timestamptz(3) not null,
-      updated_at timestamptz(3) not null,
-      removed_at timestamptz(3),
-      body text not null,
-      ${columns.map((column) => `${column},\n      `).join('')}body_version smallint not null default 1,
-      primary key (organization_id, id),
-      check (updated_at >= created_at),
-      check (removed_at = updated_at)
-    ) with (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.05)`,
-    // The stream: rows and removals in one order.
-    `create index ${name}_stream on ${name} (organization_id, updated_at, id)`,
-    // A first sync reads existing rows without stepping over old removals, and removals without stepping over rows.
-    `create index ${name}_live on ${name} (organization_id, updated_at, id) where removed_at is null`,
-    `create index ${name}_removed on ${name} (organization_id, updated_at, id) where removed_at is not null`,
-    `create index ${name}_browse on ${name} (organization_id, created_at desc, id desc) where removed_at is null`,
-    ...unique.map(
-      (column) =>
-        `create unique index ${name}_${column} on ${name} (organization_id, ${column}) where ${column} is not null`,
-    ),
-    ...lookup.map(
-      (column) =>
-        `create index ${name}_${column} on ${name} (organization_id, ${column}, created_at desc, id desc)
-          where removed_at is null and ${column} is not null`,
-    ),
-    ...lookupOrNull.map(
-      (column) =>
-        `create index ${name}_${column} on ${name} (organization_id, ${column}, created_at desc, id desc)
-          where removed_at is null`,
-    ),
-    ...references.map(
-      (column) =>
-        `create index ${name}_${column} on ${name} (organization_id, ${column})
-          where removed_at is null and ${column} is not null`,
-    ),
-    ...(search ? createSearchTable(name) : []),
-  ]
-}
-
-/** Search terms (decision 27), in a table of their own, so that other changes write nothing here. */
-function createSearchTable(table: string): string[] {
-  return [
-    `create table ${table}_words (
-      organization_id uuid not null,
-      id uuid not null,
-      created_at timestamptz(3) not null,
-      terms text not null,
-      primary key (organization_id, id)
-    )`,
-    // New entries wait in a list that every search reads: PostgreSQL's default of 4 MiB takes 10 ms.
-    `create index ${table}_words_found on ${table}_words using gin (search_vector(organization_id, terms))
-      with (gin_pending_list_limit = 1024)`,
-    // Documents that an earlier release wrote (kinds/model/reindex.ts): empty when all are written anew.
-    `create index ${table}_words_outdated on ${table}_words (organization_id, id) where left(terms, 2) <> '~3'`,
+    ...statementsOf(fillTemplate(readSql(import.meta.url, './stream-table.sql'), { name }, lists)),
+    ...(table.search
+      ? statementsOf(fillTemplate(readSql(import.meta.url, './words-table.sql'), { name }))
+      : []),
   ]
 }
 

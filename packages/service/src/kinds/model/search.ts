@@ -1,5 +1,5 @@
 /**
- * Search (specification 6.4). `search_vector` (db/migrations/baseline.ts) indexes a row's search document, with the
+ * Search (specification 6.4). `search_vector` (db/migrations/baseline/search-vector.sql) indexes a row's search document, with the
  * organization in front of each term. Pure.
  */
 import { hash } from 'node:crypto'

@@ -1,0 +1,70 @@
+-- The installation, its organizations, and the clock that every commit of an organization goes by. Every key leads
+-- with organization_id, except in the directories, which find the organization of a request, and in the
+-- installation's row.
+
+-- One row. Its epoch is the one that organizations begin in: that of the last restore of this database.
+create table installation (
+  singleton boolean primary key default true check (singleton),
+  -- The epoch that organizations begin in. Each has its own; a restore begins another in all of them.
+  epoch integer not null,
+  -- Tells the installation's encryption key from another. Null: the next key that a process has is taken.
+  key_check bytea,
+  -- The key before it, while secrets that it seals may be left.
+  previous_key_check bytea
+);
+
+insert into installation (epoch) values (1);
+
+-- What owns everything else. A suspended organization has its keys refused and its deliveries held; one whose
+-- deletion has begun stays suspended. One that is away is served by another database, or by none for a moment.
+create table organizations (
+  organization_id uuid primary key,
+  name text not null,
+  created_at timestamptz(3) not null,
+  updated_at timestamptz(3) not null,
+  -- Null of both for an active organization. One that is being deleted is suspended as well, and stays so.
+  suspended_at timestamptz(3),
+  deletion_began_at timestamptz(3),
+  -- Null for an organization that this database serves.
+  away text check (away in ('arriving', 'moved')),
+  moves integer not null default 0,
+  prevents_double_booking boolean not null default false,
+  check (deletion_began_at is null or suspended_at is not null)
+);
+
+-- One row an organization, locked first by every commit. last_stamp is the latest stamp it gave, and
+-- events_dropped_to the last event that is no longer stored. The epoch changes when the stream may have gone back
+-- in time: cursors of another epoch are refused. Updated constantly: space for HOT updates.
+create table organization_clocks (
+  organization_id uuid primary key references organizations,
+  last_stamp timestamptz(3) not null,
+  epoch integer not null,
+  -- As in organizations: this is the row that every commit reads.
+  away text check (away in ('arriving', 'moved')),
+  events_dropped_to uuid
+) with (fillfactor = 20, autovacuum_vacuum_threshold = 200, autovacuum_vacuum_cost_delay = 0);
+
+-- How many objects of a kind exist and how many were removed, the digests and bytes of those that exist, and the
+-- last number given.
+create table kind_counters (
+  organization_id uuid not null references organizations,
+  kind text not null,
+  live_count bigint not null,
+  digest numeric not null check (digest >= 0 and digest < 18446744073709551616),
+  last_number bigint not null,
+  stored_bytes bigint not null default 0,
+  removed_count bigint not null default 0,
+  content_digest numeric not null check (content_digest >= 0 and content_digest < 18446744073709551616),
+  primary key (organization_id, kind)
+) with (fillfactor = 20, autovacuum_vacuum_threshold = 200, autovacuum_vacuum_cost_delay = 0);
+
+-- The span that each restore lost.
+create table restores (
+  organization_id uuid not null references organizations,
+  epoch integer not null,
+  -- Stamps after restored_to and up to restored_at are of a past that is lost; no new commit ever has one.
+  restored_to timestamptz(3) not null,
+  restored_at timestamptz(3) not null,
+  primary key (organization_id, epoch),
+  check (restored_to <= restored_at)
+);
