@@ -917,7 +917,7 @@ RETURN array_to_tsvector(string_to_array(("right"((p_organization_id)::text, 8) 
 
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_b25e535a5dfb(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+create or replace function commit_ab7ac864f99f(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
 language plpgsql volatile set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $function$
 #variable_conflict use_column
 declare
@@ -944,12 +944,11 @@ declare
   v_event_types text[] := '{}';
   v_event_kinds text[] := '{}';
   v_event_subjects uuid[] := '{}';
-  v_webhooks uuid[];
-  v_may_skip boolean;
-  v_woken jsonb := '{}';
+  v_any boolean;
+  v_woken jsonb;
   v_gone uuid[];
   v_receipt text;
-  v_large boolean := false;
+  v_large boolean;
   v_period record;
   v_owner uuid;
   v_taken text[];
@@ -3429,67 +3428,9 @@ begin
             v_event_subjects || array_agg(subject_id)
           into v_events, v_event_types, v_event_kinds, v_event_subjects from added;
 
-  select array_agg(w.id), bool_or(w.options ?| '{conditions,skipOwn}') into v_webhooks, v_may_skip from webhooks w
-    where w.organization_id = p_organization_id and w.status = 'active'
-      and w.events && array(select distinct e.type from unnest(v_event_types) as e(type));
-  -- More than 1000 are inserted after the commit, in pieces, from the subscriptions noted here: nothing else of the
-  -- organization can commit meanwhile.
-  if cardinality(v_events) > 1000 / cardinality(v_webhooks) then
-    select sum(t.count) > 1000 into v_large from webhooks w
-      join (select e.type, count(*) as count from unnest(v_event_types) as e(type) group by e.type) t
-        on t.type = any(w.events)
-      where w.organization_id = p_organization_id and w.id = any(v_webhooks);
-  end if;
-  if v_large then
-    insert into fan_outs (organization_id, webhook_id, stamp, types, conditions, own_key, max_attempts, position, due_at)
-      select p_organization_id, w.id, v_stamp, w.events, w.options->'conditions', case when w.options ? 'skipOwn' then w.api_key_id::text end, (p_changes->>'max_attempts')::int, first_uuid_v7(v_stamp), p_now
-        from webhooks w where w.organization_id = p_organization_id and w.id = any(v_webhooks);
-  elsif v_webhooks is not null then
-    -- Preparing to read events costs each commit, in each of their partitions.
-    if v_may_skip then
-      insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at, subject_kind,
-        subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message, next_attempt_at, created_at, updated_at)
-      select p_organization_id, new_uuid_v7(p_now), w.id, case when c.is_own then (p_now at time zone 'UTC')::date when not c.holds then (p_now at time zone 'UTC')::date else 'infinity' end, e.id, e.type, e.created_at, e.subject_kind,
-          e.subject_id, case when c.is_own then 'skipped' when not c.holds then 'skipped' else 'pending' end, 'current', 0, (p_changes->>'max_attempts')::int, case when c.is_own then 'own_change' when not c.holds then 'conditions_not_met' else null end, case when c.is_own then 'the key of the endpoint caused it' when not c.holds then 'the conditions of the endpoint did not hold' else null end, case when c.is_own then null when not c.holds then null else p_now end, p_now, p_now
-        from webhooks w
-        join (select u.id, u.type, v_stamp as created_at, u.subject_kind, u.subject_id
-            from unnest(v_events, v_event_types, v_event_kinds, v_event_subjects) as u(id, type, subject_kind, subject_id)) e
-          on e.type = any(w.events)
-        cross join lateral (select case when w.options->'conditions' is null then true else coalesce((
-          select not exists (select 1 from jsonb_array_elements(w.options->'conditions') as k(k)
-            where (b.body->>'object' not in ('removed', 'webhook') or k.k->>'field' = 'id') and not case k.k->>'op'
-              when 'exists' then (coalesce(b.body->(k.k->>'field'), 'null') <> 'null') = coalesce((k.k->>'value')::boolean, true)
-              when 'changed' then coalesce(b.changed ? (k.k->>'field'), coalesce(b.body->(k.k->>'field'), 'null') <> 'null')
-              when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
-              else coalesce(b.body->(k.k->>'field'), 'null') = k.k->'value' end)
-          from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
-            and x.id = e.id and x.body is not null
-            and exists (select 1 from webhooks r join api_keys k on k.organization_id = r.organization_id and k.id = r.api_key_id
-                where r.organization_id = p_organization_id and r.id = w.id and k.scopes && array['*', case x.subject_kind when 'teammate' then 'teammates:read' when 'customer' then 'customers:read' when 'conversation' then 'conversations:read' when 'message' then 'messages:read' when 'note' then 'notes:read' when 'ticket' then 'tickets:read' when 'booking' then 'bookings:read' when 'endpoint' then 'webhooks:read' end])) b), true) end as holds,
-            case when w.options ? 'skipOwn' then (select x.cause->>'key' = w.api_key_id::text from events x
-              where x.organization_id = p_organization_id and x.id = e.id) end as is_own offset 0) c
-        where w.organization_id = p_organization_id and w.id = any(v_webhooks);
-    else
-      insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at, subject_kind,
-        subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message, next_attempt_at, created_at, updated_at)
-      select p_organization_id, new_uuid_v7(p_now), w.id, 'infinity', e.id, e.type, e.created_at, e.subject_kind,
-          e.subject_id, 'pending', 'current', 0, (p_changes->>'max_attempts')::int, null, null, p_now, p_now, p_now
-        from webhooks w
-        join (select u.id, u.type, v_stamp as created_at, u.subject_kind, u.subject_id
-            from unnest(v_events, v_event_types, v_event_kinds, v_event_subjects) as u(id, type, subject_kind, subject_id)) e
-          on e.type = any(w.events)
-        where w.organization_id = p_organization_id and w.id = any(v_webhooks);
-    end if;
-    -- Each queue is locked as well: a worker that is about to find it empty waits, and then finds these. A worker that is busy
-    -- with the queue is not notified: it looks again before it releases it.
-    perform 1 from endpoint_queues l where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks)
-      order by l.webhook_id for update;
-    with woken as (
-      update endpoint_queues l set due_at = p_now where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks)
-          and (l.due_at is null or l.due_at > p_now) and (l.lease_id is null or l.listening)
-        returning l.webhook_id, l.priority as priority)
-      select coalesce(jsonb_object_agg(webhook_id, priority), '{}') into v_woken from woken;
-  end if;
+  select d.p_any, d.p_large, d.p_woken into v_any, v_large, v_woken
+    from create_deliveries_6b99ffa753e3(p_organization_id, p_now, v_stamp, (p_changes->>'max_attempts')::int,
+      v_events, v_event_types, v_event_kinds, v_event_subjects) d;
 
   -- 9. Responses to store, and last the clock.
 
@@ -3516,8 +3457,158 @@ begin
 
   update organization_clocks set last_stamp = v_stamp where organization_id = p_organization_id;
   return jsonb_build_object('refused', v_refusals, 'stamp', v_text, 'done', to_jsonb(v_done), 'numbers', v_numbers, 'receipt', v_receipt,
-    'deliveries', v_webhooks is not null, 'woken', v_woken,
+    'deliveries', v_any, 'woken', v_woken,
     'large', v_large, 'clock_skew', case when p_changes ? 'max_clock_skew' then round(extract(epoch from v_stamp - clock_timestamp()) / 0.001) end);
+end;
+$function$;
+
+-- A delivery to be created: pending and due now, unless the endpoint was `disabled`, or the event is `skipped`, for that reason.
+-- Without `id` it gets a new one.
+create type new_delivery_6b81efe51766 as (
+  id uuid,
+  webhook_id uuid,
+  event_id uuid,
+  event_type text,
+  event_created_at timestamptz(3),
+  subject_kind text,
+  subject_id uuid,
+  max_attempts int,
+  disabled text,
+  skipped text
+);
+
+-- Inserts deliveries, and returns how many: the one statement that does. The caller holds the organization's clock row, and wakes the
+-- queues of the endpoints that get pending ones.
+create or replace function insert_deliveries_b04f1de00f2a(p_organization_id uuid, p_now timestamptz, p_deliveries new_delivery_6b81efe51766[]) returns int
+language plpgsql volatile as $function$
+declare
+  v_inserted int;
+begin
+  insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at, subject_kind, subject_id,
+      status, payload, attempt_count, max_attempts, last_error_code, last_error_message, next_attempt_at, created_at, updated_at)
+    select p_organization_id, coalesce(d.id, new_uuid_v7(p_now)), d.webhook_id,
+        case s.status when 'pending' then 'infinity' else (p_now at time zone 'UTC')::date end,
+        d.event_id, d.event_type, d.event_created_at, d.subject_kind, d.subject_id, s.status, 'current', 0, d.max_attempts,
+        case s.status when 'failed' then 'endpoint_disabled' when 'skipped' then d.skipped end,
+        case when s.status = 'failed' then 'the endpoint was disabled: ' || d.disabled
+          when d.skipped = 'own_change' then 'the key of the endpoint caused it'
+          when d.skipped = 'conditions_not_met' then 'the conditions of the endpoint did not hold' end,
+        case s.status when 'pending' then p_now end, p_now, p_now
+      from unnest(p_deliveries) as d
+        cross join lateral (select case when d.disabled is not null then 'failed' when d.skipped is not null then 'skipped'
+          else 'pending' end as status) s;
+  get diagnostics v_inserted = row_count;
+  return v_inserted;
+end;
+$function$;
+
+-- Why an endpoint with these conditions, and this key as its own where it skips what that causes, gets no delivery of an event:
+-- 'own_change', 'conditions_not_met', or null when it does. Without conditions and key, no event is read.
+--
+-- Conditions, but for those on the id, always hold of a removal, so that receivers do not keep what is gone, of an event about an endpoint,
+-- and of a body that was erased. Of an event that lists no changes, as an insert, every field with a value counts as changed. They hold of
+-- an object that the endpoint's registrant may not read: its delivery fails, where a skip would show that key which values the object has.
+create or replace function skip_reason_07fecb2924ab(p_organization_id uuid, p_webhook_id uuid, p_event_id uuid, p_conditions jsonb, p_own_key text) returns text
+language plpgsql stable as $function$
+declare
+  v_key text;
+  v_body jsonb;
+  v_changed jsonb;
+  v_scope text;
+begin
+  if p_conditions is null and p_own_key is null then
+    return null;
+  end if;
+  select e.cause->>'key', case when p_conditions is not null then e.body::jsonb end, e.changed, case e.subject_kind
+      when 'teammate' then 'teammates:read'
+      when 'customer' then 'customers:read'
+      when 'conversation' then 'conversations:read'
+      when 'message' then 'messages:read'
+      when 'note' then 'notes:read'
+      when 'ticket' then 'tickets:read'
+      when 'booking' then 'bookings:read'
+      when 'endpoint' then 'webhooks:read' end
+    into v_key, v_body, v_changed, v_scope
+    from events e where e.organization_id = p_organization_id and e.id = p_event_id;
+  if v_key = p_own_key then
+    return 'own_change';
+  end if;
+  if v_body is null or not exists (select 1 from webhooks w
+      join api_keys k on k.organization_id = w.organization_id and k.id = w.api_key_id
+      where w.organization_id = p_organization_id and w.id = p_webhook_id and k.scopes && array['*', v_scope]) then
+    return null;
+  end if;
+  if exists (select 1 from jsonb_array_elements(p_conditions) as c(condition)
+      cross join lateral (select c.condition->>'field' as field, coalesce(v_body->(c.condition->>'field'), 'null') as actual) f
+      where (v_body->>'object' not in ('removed', 'webhook') or f.field = 'id') and not case c.condition->>'op'
+        when 'exists' then (f.actual <> 'null') = coalesce((c.condition->>'value')::boolean, true)
+        when 'changed' then coalesce(v_changed ? f.field, f.actual <> 'null')
+        when 'in' then c.condition->'value' @> f.actual
+        else f.actual = c.condition->'value' end) then
+    return 'conditions_not_met';
+  end if;
+  return null;
+end;
+$function$;
+
+-- Creates a delivery of each event of a commit to each endpoint that is active and subscribed now. The commit function calls it under the
+-- organization's clock row, which disabling an endpoint takes too. The events come as arrays of their ids, types, kinds and subjects;
+-- their time is `p_stamp`. With no endpoint that subscribes, it costs one statement.
+--
+-- Beyond 1000 deliveries nothing is inserted, as nothing else of the organization can commit meanwhile: the subscriptions are noted,
+-- and workers create the deliveries in pieces after the commit.
+--
+-- Returns in `p_any` whether an endpoint subscribes, in `p_large` whether workers have to create the deliveries, and in `p_woken` the
+-- priority of each queue that has become due, by endpoint.
+create or replace function create_deliveries_6b99ffa753e3(
+  p_organization_id uuid, p_now timestamptz, p_stamp timestamptz, p_max_attempts int,
+  p_events uuid[], p_types text[], p_kinds text[], p_subjects uuid[],
+  out p_any boolean, out p_large boolean, out p_woken jsonb
+) language plpgsql volatile as $function$
+declare
+  v_webhooks uuid[];
+begin
+  p_large := false;
+  p_woken := '{}';
+  select array_agg(w.id) into v_webhooks from webhooks w
+    where w.organization_id = p_organization_id and w.status = 'active'
+      and w.events && array(select distinct t.type from unnest(p_types) as t(type));
+  p_any := v_webhooks is not null;
+  if not p_any then
+    return;
+  end if;
+
+  if cardinality(p_events) > 1000 / cardinality(v_webhooks) then
+    select sum(t.count) > 1000 into p_large from webhooks w
+      join (select u.type, count(*) as count from unnest(p_types) as u(type) group by u.type) t on t.type = any(w.events)
+      where w.organization_id = p_organization_id and w.id = any(v_webhooks);
+  end if;
+  if p_large then
+    insert into fan_outs (organization_id, webhook_id, stamp, types, conditions, own_key, max_attempts, position, due_at)
+      select p_organization_id, w.id, p_stamp, w.events, w.options->'conditions',
+          case when w.options ? 'skipOwn' then w.api_key_id::text end, p_max_attempts, first_uuid_v7(p_stamp), p_now
+        from webhooks w where w.organization_id = p_organization_id and w.id = any(v_webhooks);
+    return;
+  end if;
+
+  perform insert_deliveries_b04f1de00f2a(p_organization_id, p_now, array(
+    select (null, w.id, e.id, e.type, p_stamp, e.subject_kind, e.subject_id, p_max_attempts,
+        null, s.reason)::new_delivery_6b81efe51766
+      from webhooks w
+        join unnest(p_events, p_types, p_kinds, p_subjects) as e(id, type, subject_kind, subject_id) on e.type = any(w.events)
+        cross join lateral (select case when w.options ?| '{conditions,skipOwn}' then skip_reason_07fecb2924ab(p_organization_id, w.id, e.id,
+          w.options->'conditions', case when w.options ? 'skipOwn' then w.api_key_id::text end) end as reason offset 0) s
+      where w.organization_id = p_organization_id and w.id = any(v_webhooks)));
+
+  -- Each queue is locked as well: a worker that is about to find it empty waits, and then finds these. A worker that is busy
+  -- with the queue is not notified: it looks again before it releases it.
+  perform 1 from endpoint_queues q where q.organization_id = p_organization_id and q.webhook_id = any(v_webhooks)
+    order by q.webhook_id for update;
+  with woken as (
+    update endpoint_queues q set due_at = p_now where q.organization_id = p_organization_id and q.webhook_id = any(v_webhooks)
+        and (q.due_at is null or q.due_at > p_now) and (q.lease_id is null or q.listening)
+      returning q.webhook_id, q.priority)
+    select coalesce(jsonb_object_agg(w.webhook_id, w.priority), '{}') into p_woken from woken w;
 end;
 $function$;
 

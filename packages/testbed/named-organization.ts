@@ -266,7 +266,9 @@ class Reader {
     const name =
       call === undefined ? '' : String(Object.values(listOf(call.funcname).at(-1)?.String ?? {})[0])
     if (ofSchema.test(name)) {
-      const term = scope.hasTable ? this.#term(listOf(call?.args)[0], scope) : null
+      const first = this.#term(listOf(call?.args)[0], scope)
+      // A router reads the `from` of a statement; what a function calls runs where the function does.
+      const term = scope.hasTable || first?.variable !== undefined ? first : null
       this.#needed.push({ name: `${name.replace(ofSchema, '')}()`, term: term ?? { same: null } })
     }
     for (const one of Object.values(tree)) this.#expressions(one, scope)

@@ -5,10 +5,15 @@ import { keyFunctions } from './auth/keys/functions.ts'
 import type { Schema, SchemaFunction } from './db/migration.ts'
 import { baseline } from './db/migrations/baseline.ts'
 import { completeFunction } from './delivery/complete.ts'
+import {
+  createDeliveriesFunction,
+  insertDeliveriesFunction,
+  newDeliveryType,
+  skipReasonFunction,
+} from './delivery/create-deliveries.ts'
 import { disableFunction, failPendingFunction, retryNowFunction } from './delivery/endpoint-queues.ts'
 import { fanOutFunction } from './delivery/fan-outs.ts'
 import { missedFunction } from './delivery/missed.ts'
-import { deliverEvents } from './delivery/new-deliveries.ts'
 import { expireFunction } from './delivery/registrants.ts'
 import { kinds as deskKinds } from './desk/index.ts'
 import { deskTables } from './desk/tables.ts'
@@ -27,7 +32,8 @@ export function schemaOf(
   kinds: readonly Kind[] = deskKinds,
 ): Schema & { readonly commitFunction: SchemaFunction } {
   const tables = kinds.map((kind) => kind.table)
-  const commit = commitFunction(tables, deliverEvents)
+  const createDeliveries = createDeliveriesFunction(tables)
+  const commit = commitFunction(tables, createDeliveries)
   return {
     commitFunction: commit,
     migrations: [
@@ -36,6 +42,10 @@ export function schemaOf(
     ],
     functions: [
       commit,
+      newDeliveryType,
+      insertDeliveriesFunction,
+      skipReasonFunction(tables),
+      createDeliveries,
       storeResponseFunction,
       completeFunction,
       disableFunction,

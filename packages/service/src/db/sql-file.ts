@@ -65,5 +65,5 @@ export function schemaObject(text: string, uses: readonly SchemaFunction[] = [])
 
 function callsOf({ name, definition }: SchemaFunction): RegExp {
   const purpose = name.replace(/_[0-9a-f]{12}$/, '')
-  return new RegExp(definition.startsWith('create type') ? `\\b${purpose}\\b` : `\\b${purpose}(?=\\()`, 'g')
+  return new RegExp(/^create type /m.test(definition) ? `\\b${purpose}\\b` : `\\b${purpose}(?=\\()`, 'g')
 }

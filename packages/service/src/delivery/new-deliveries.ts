@@ -1,15 +1,6 @@
-/** SQL that creates deliveries: the one insert of them, and what the commit function does for a commit's events. */
-import { largeBeyond } from '../admission/large-work.ts'
+/** SQL that creates deliveries outside of commits. */
 import type { StreamTable } from '../journal/stream-table.ts'
-import {
-  countForSubscribers,
-  findSubscribers,
-  fromSubscribers,
-  fromSubscribersWith,
-  fromSubscriptions,
-  ownKey,
-  registrantHas,
-} from '../webhooks/table/endpoints.ts'
+import { fromSubscriptions, registrantHas } from '../webhooks/table/endpoints.ts'
 import type { ControlType } from './control.ts'
 
 /** Deliveries to endpoints, pending and due at `p_now`; the values are SQL expressions. */
@@ -110,51 +101,3 @@ export function conditionsHold(
             and x.id = ${eventId} and x.body is not null
             and ${registrantHas(webhookId, `case x.subject_kind ${scopes} when 'endpoint' then 'webhooks:read' end`)}) b), true) end`
 }
-
-const ofCommit = { webhookId: 'w.id', event: 'e', attempts: "(p_changes->>'max_attempts')::int" }
-const events = `(select u.id, u.type, v_stamp as created_at, u.subject_kind, u.subject_id
-            from unnest(v_events, v_event_types, v_event_kinds, v_event_subjects) as u(id, type, subject_kind, subject_id))`
-
-/**
- * A delivery of each event of a commit to each endpoint that is active and subscribed now, under the clock row that disabling takes too.
- * Part of the commit function (`journal/commit-function.ts`): it reads `v_events` and the arrays beside it, and
- * `v_stamp`, and sets `v_webhooks`, `v_may_skip`, `v_woken` and `v_large`.
- */
-export const deliverEvents = (tables: readonly StreamTable[]) => `${findSubscribers}
-  -- More than ${largeBeyond.deliveries} are inserted after the commit, in pieces, from the subscriptions noted here: nothing else of the
-  -- organization can commit meanwhile.
-  if cardinality(v_events) > ${largeBeyond.deliveries} / cardinality(v_webhooks) then
-    ${countForSubscribers(largeBeyond.deliveries)}
-  end if;
-  if v_large then
-    insert into fan_outs (organization_id, webhook_id, stamp, types, conditions, own_key, max_attempts, position, due_at)
-      select p_organization_id, w.id, v_stamp, w.events, w.options->'conditions', ${ownKey}, (p_changes->>'max_attempts')::int, first_uuid_v7(v_stamp), p_now
-        ${fromSubscribers};
-  elsif v_webhooks is not null then
-    -- Preparing to read events costs each commit, in each of their partitions.
-    if v_may_skip then
-      ${insertDeliveries({
-        ...ofCommit,
-        from: fromSubscribersWith(
-          events,
-          `
-        cross join lateral (select ${conditionsHold(tables, "w.options->'conditions'", 'w.id', 'e.id')} as holds,
-            case when w.options ? 'skipOwn' then (select x.cause->>'key' = w.api_key_id::text from events x
-              where x.organization_id = p_organization_id and x.id = e.id) end as is_own offset 0) c`,
-        ),
-        holds: 'c.holds',
-        isOwn: 'c.is_own',
-      })}
-    else
-      ${insertDeliveries({ ...ofCommit, from: fromSubscribersWith(events) })}
-    end if;
-    -- Each queue is locked as well: a worker that is about to find it empty waits, and then finds these. A worker that is busy
-    -- with the queue is not notified: it looks again before it releases it.
-    perform 1 from endpoint_queues l where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks)
-      order by l.webhook_id for update;
-    with woken as (
-      update endpoint_queues l set due_at = p_now where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks)
-          and (l.due_at is null or l.due_at > p_now) and (l.lease_id is null or l.listening)
-        returning l.webhook_id, l.priority as priority)
-      select coalesce(jsonb_object_agg(webhook_id, priority), '{}') into v_woken from woken;
-  end if;`

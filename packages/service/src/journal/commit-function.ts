@@ -34,10 +34,10 @@ import { refuseNotServed } from './not-served.ts'
 import { changeableRows, rowByKey, storeResponses, unexpired } from './sql-fragments.ts'
 import type { StreamReference, StreamTable } from './stream-table.ts'
 
-/** Pure: the same tables give the same text and name. `deliverEvents`: `delivery/new-deliveries.ts`. */
+/** Pure: the same arguments give the same text and name. `createDeliveries`: `delivery/create-deliveries.sql`. */
 export function commitFunction(
   tables: readonly StreamTable[],
-  deliverEvents: (tables: readonly StreamTable[]) => string,
+  createDeliveries: SchemaFunction,
 ): SchemaFunction {
   return schemaFunction(
     'commit',
@@ -56,7 +56,7 @@ ${deletesHeading}${tables.map((table) => deletes(table, tables)).join('')}
 ${checksHeading}${tables.map((table) => checks(table, tables)).join('')}
 ${unitsTogether}
 ${writesHeading}${tables.map((table) => [inserts(table), updates(table), searchDocuments(table)].join('')).join('')}
-${end(deliverEvents(tables))}
+${end(createDeliveries)}
 end;`,
   )
 }
@@ -113,12 +113,11 @@ const declarations = `declare
   v_event_types text[] := '{}';
   v_event_kinds text[] := '{}';
   v_event_subjects uuid[] := '{}';
-  v_webhooks uuid[];
-  v_may_skip boolean;
-  v_woken jsonb := '{}';
+  v_any boolean;
+  v_woken jsonb;
   v_gone uuid[];
   v_receipt text;
-  v_large boolean := false;
+  v_large boolean;
   v_period record;
   v_owner uuid;
   v_taken text[];
@@ -360,7 +359,7 @@ function count({ kind }: StreamTable, by: { readonly rows?: string; readonly num
           last_number = greatest(c.last_number, excluded.last_number);`
 }
 
-/** Ends a statement that adds events: collects what `deliverEvents` needs of them. */
+/** Ends a statement that adds events: collects what `create_deliveries` needs of them. */
 const addEvents = `select v_events || array_agg(id), v_event_types || array_agg(type), v_event_kinds || array_agg(subject_kind),
             v_event_subjects || array_agg(subject_id)
           into v_events, v_event_types, v_event_kinds, v_event_subjects from added`
@@ -645,7 +644,7 @@ function searchDocuments(table: StreamTable): string {
 `
 }
 
-const end = (deliverEvents: string) => `
+const end = (createDeliveries: SchemaFunction) => `
   -- 8. Write events and deliveries.
 
   if v_done = '{}' then
@@ -661,7 +660,9 @@ const end = (deliverEvents: string) => `
       returning id, type, subject_kind, subject_id)
     ${addEvents};
 
-  ${deliverEvents}
+  select d.p_any, d.p_large, d.p_woken into v_any, v_large, v_woken
+    from ${createDeliveries.name}(p_organization_id, p_now, v_stamp, (p_changes->>'max_attempts')::int,
+      v_events, v_event_types, v_event_kinds, v_event_subjects) d;
 
   -- 9. Responses to store, and last the clock.
 
@@ -675,5 +676,5 @@ const end = (deliverEvents: string) => `
 
   update organization_clocks set last_stamp = v_stamp where organization_id = p_organization_id;
   return jsonb_build_object('refused', v_refusals, 'stamp', v_text, 'done', to_jsonb(v_done), 'numbers', v_numbers, 'receipt', v_receipt,
-    'deliveries', v_webhooks is not null, 'woken', v_woken,
+    'deliveries', v_any, 'woken', v_woken,
     'large', v_large, 'clock_skew', case when p_changes ? 'max_clock_skew' then round(extract(epoch from v_stamp - clock_timestamp()) / 0.001) end);`

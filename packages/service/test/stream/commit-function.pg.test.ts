@@ -6,7 +6,7 @@ import { audit, eventsOf } from '../../../testbed/audit.ts'
 import { idempotencyRecord } from '../../../testbed/decide.ts'
 import { testJournal } from '../../../testbed/journal.ts'
 import { lockRow, waitingBackends } from '../../../testbed/locks.ts'
-import { deliverEvents } from '../../src/delivery/new-deliveries.ts'
+import { createDeliveriesFunction } from '../../src/delivery/create-deliveries.ts'
 import { kinds } from '../../src/desk/index.ts'
 import { contentTerm, digestTerm } from '../../src/journal/body.ts'
 import { commitFunction } from '../../src/journal/commit-function.ts'
@@ -16,10 +16,11 @@ import { refused } from '../../src/kernel/outcome.ts'
 import { schemaOf } from '../../src/schema.ts'
 
 const tables = kinds.map(({ table }) => table)
-const { name, definition } = commitFunction(tables, deliverEvents)
+const createDeliveries = createDeliveriesFunction(tables)
+const { name, definition } = commitFunction(tables, createDeliveries)
 
 test('the same tables give the same text, under a name that carries its hash', () => {
-  expect(commitFunction(structuredClone(tables), deliverEvents)).toEqual({ name, definition })
+  expect(commitFunction(structuredClone(tables), createDeliveries)).toEqual({ name, definition })
   const text =
     /function \w+\((.*?)\) returns (\w+)\n.* volatile(.*?) as \$function\$\n(.*)\n\$function\$/s.exec(
       definition,
@@ -29,7 +30,7 @@ test('the same tables give the same text, under a name that carries its hash', (
   expect(name).toBe(`commit_${hash.digest('hex').slice(0, 12)}`)
   const [first, ...others] = tables
   const changed = { ...first!, columns: [...first!.columns, { name: 'extra', type: 'text' }] }
-  expect(commitFunction([changed, ...others], deliverEvents).name).not.toBe(name)
+  expect(commitFunction([changed, ...others], createDeliveries).name).not.toBe(name)
 })
 
 test('every statement names its columns, and the organization of every table in it', async () => {
@@ -67,7 +68,7 @@ test('the functions of two releases commit side by side', async () => {
   // The earlier release knew no telephone numbers.
   const older = commitFunction(
     tables.map((table) => ({ ...table, columns: table.columns.filter((column) => column.name !== 'phone') })),
-    deliverEvents,
+    createDeliveries,
   )
   await pool.query(older.definition)
   const earlier = journal.beside({ commitFunction: older })

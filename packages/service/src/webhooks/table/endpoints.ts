@@ -160,16 +160,6 @@ export const findSubscribers = `select array_agg(w.id), bool_or(w.options ?| '{c
     where w.organization_id = p_organization_id and w.status = 'active'
       and w.events && array(select distinct e.type from unnest(v_event_types) as e(type));`
 
-/** Whether events of `v_event_types` make more than this many deliveries to them, into `v_large`. */
-export const countForSubscribers = (
-  deliveries: number,
-) => `select sum(t.count) > ${deliveries} into v_large from webhooks w
-      join (select e.type, count(*) as count from unnest(v_event_types) as e(type) group by e.type) t
-        on t.type = any(w.events)
-      where w.organization_id = p_organization_id and w.id = any(v_webhooks);`
-
-export const fromSubscribers = `from ${own} and w.id = any(v_webhooks)`
-
 export const fromSubscriptions = (among: string) =>
   `from ${own} and w.subscription_id is not null and ${among}`
 

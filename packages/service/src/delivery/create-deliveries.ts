@@ -1,0 +1,30 @@
+/** The database functions that create deliveries. */
+import { largeBeyond } from '../admission/large-work.ts'
+import type { SchemaFunction } from '../db/migration.ts'
+import { fillTemplate, readSql, schemaObject } from '../db/sql-file.ts'
+import type { StreamTable } from '../journal/stream-table.ts'
+
+const sql = (file: string) => readSql(import.meta.url, file)
+
+export const newDeliveryType: SchemaFunction = schemaObject(sql('./new-delivery.sql'))
+
+export const insertDeliveriesFunction: SchemaFunction = schemaObject(sql('./insert-deliveries.sql'), [
+  newDeliveryType,
+])
+
+export const skipReasonFunction = (tables: readonly StreamTable[]): SchemaFunction =>
+  schemaObject(
+    fillTemplate(
+      sql('./skip-reason.sql'),
+      {},
+      { kind: tables.map(({ kind, name }) => ({ kind, table: name })) },
+    ),
+  )
+
+/** What the commit function calls for its events. */
+export const createDeliveriesFunction = (tables: readonly StreamTable[]): SchemaFunction =>
+  schemaObject(fillTemplate(sql('./create-deliveries.sql'), { large: String(largeBeyond.deliveries) }), [
+    newDeliveryType,
+    insertDeliveriesFunction,
+    skipReasonFunction(tables),
+  ])
