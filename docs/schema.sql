@@ -3612,51 +3612,108 @@ begin
 end;
 $function$;
 
-create or replace function store_response_6dcee43e9207(p_organization_id uuid, p_subject_id uuid, p_now timestamptz, p_response jsonb) returns text
+-- Takes the clock row of an organization, as commits do, so that no two functions change its records at once. Each
+-- function that changes records outside of the stream begins with it.
+--
+-- Fails with `lock_not_available` after the caller's limit or 250 ms, as a connection should not wait for a transaction
+-- that may take a minute. The caller tries again (`GroupCommit.exclusiveTask`, `unlessBusy`). Other rows are held for
+-- moments only, so they have no limit. Fails with `DW003` (`journal/not-served.ts`) where another database serves the
+-- organization.
+create or replace function lock_clock_dd363ef23099(p_organization_id uuid) returns void
 language plpgsql volatile as $function$
+declare
+  v_away text;
 begin
   if current_setting('lock_timeout') = '0' then
     perform set_config('lock_timeout', '250ms', true);
   end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
   perform set_config('lock_timeout', '0', true);
-  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
-    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
+  select c.away into v_away from organization_clocks c where c.organization_id = p_organization_id;
+  if v_away is not null then
+    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = v_away;
   end if;
-  if p_response is not null then
-    perform 1 from idempotency_keys k where k.organization_id = p_organization_id
-      and k.api_key_id = (p_response->>'api_key_id')::uuid and k.method = p_response->>'method' and k.path = p_response->>'path'
-      and k.key between p_response->>'key' and p_response->>'key' and k.created_at > p_now - interval '24 hours' order by k.key limit 1;
-    if found then
-      return 'replayed';
-    end if;
+end;
+$function$;
+
+-- Whether the request that p_response answers has a stored response that has not expired (specification 13.1). Comes
+-- before every refusal: a repeated request gets the stored response. False where p_response is null: the request has no
+-- key.
+create or replace function replayed_55624a46aaf1(p_organization_id uuid, p_now timestamptz, p_response jsonb) returns boolean
+language plpgsql volatile as $function$
+begin
+  if p_response is null then
+    return false;
   end if;
-  if decode(p_response->>'sealed_with', 'hex') is not null then
-    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check = decode(p_response->>'sealed_with', 'hex')) for share;
-    if not found then
-      raise exception 'sealed with another encryption key than the database names'
-        using errcode = 'DW002';
-    end if;
+  -- A range of keys and their order make the primary key the only index that fits.
+  perform 1 from idempotency_keys k
+    where k.organization_id = p_organization_id and k.api_key_id = (p_response->>'api_key_id')::uuid
+      and k.method = p_response->>'method' and k.path = p_response->>'path'
+      and k.key between p_response->>'key' and p_response->>'key'
+      and k.created_at > p_now - interval '24 hours'
+    order by k.key limit 1;
+  return found;
+end;
+$function$;
+
+-- Refuses a value sealed with another encryption key than the database names, with `DW002` (`journal/responses.ts`), and
+-- locks that name until the commit. So no value stays under an old key after a key rotation (decision 56). p_key_check:
+-- the check value of the key that sealed the organization's value; null where nothing is sealed.
+create or replace function require_sealed_with_66c15d180f7b(p_organization_id uuid, p_key_check bytea) returns void
+language plpgsql volatile as $function$
+begin
+  if p_key_check is null then
+    return;
   end if;
-  if p_response is not null then
-    with stored as (
-      insert into idempotency_keys (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed,
-          created_at, counted)
-        select p_organization_id, s.api_key_id, s.method, s.path, s.key, s.request_hash, s.status, s.subject_id, s.body, s.sealed, p_now,
-            coalesce(octet_length(s.body), octet_length(s.sealed), 0)
-          from (select (p_response->>'api_key_id')::uuid as api_key_id, p_response->>'method' as method,
-              p_response->>'path' as path, p_response->>'key' as key, decode(p_response->>'request_hash', 'hex') as request_hash,
-              (p_response->>'status')::int as status, p_subject_id as subject_id,
-              p_response->>'body' as body, decode(p_response->>'sealed', 'hex') as sealed) s
-        on conflict (organization_id, api_key_id, method, path, key) do update
-          set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
-            body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at,
-            counted = idempotency_keys.counted + excluded.counted
-        returning coalesce(octet_length(body), octet_length(sealed), 0) as bytes)
-    insert into kind_counters as c (organization_id, kind, live_count, digest, content_digest, last_number, stored_bytes)
-      select p_organization_id, 'stored response', 0, 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
-      on conflict (organization_id, kind) do update set stored_bytes = c.stored_bytes + excluded.stored_bytes;
+  perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check = p_key_check) for share;
+  if not found then
+    raise exception 'sealed with another encryption key than the database names' using errcode = 'DW002';
   end if;
+end;
+$function$;
+
+-- Stores the response p_response about the object p_subject_id, sealed or not; nothing where it is null. The caller has
+-- found no unexpired response (`replayed`), under the clock row. Stored bytes count as storage of the organization
+-- (specification 14.3).
+create or replace function store_response_71a961d90400(p_organization_id uuid, p_subject_id uuid, p_now timestamptz, p_response jsonb)
+returns void
+language plpgsql volatile as $function$
+begin
+  perform require_sealed_with_66c15d180f7b(p_organization_id, decode(p_response->>'sealed_with', 'hex'));
+  if p_response is null then
+    return;
+  end if;
+  -- An existing row has expired; its bytes are counted until its replacement is deleted.
+  with stored as (
+    insert into idempotency_keys (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body,
+        sealed, created_at, counted)
+      select p_organization_id, (p_response->>'api_key_id')::uuid, p_response->>'method', p_response->>'path',
+          p_response->>'key', decode(p_response->>'request_hash', 'hex'), (p_response->>'status')::int, p_subject_id,
+          p_response->>'body', decode(p_response->>'sealed', 'hex'), p_now,
+          coalesce(octet_length(p_response->>'body'), octet_length(decode(p_response->>'sealed', 'hex')), 0)
+      on conflict (organization_id, api_key_id, method, path, key) do update
+        set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
+          body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at,
+          counted = idempotency_keys.counted + excluded.counted
+      returning coalesce(octet_length(body), octet_length(sealed), 0) as bytes)
+  insert into kind_counters as c (organization_id, kind, live_count, digest, content_digest, last_number, stored_bytes)
+    select p_organization_id, 'stored response', 0, 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
+    on conflict (organization_id, kind) do update set stored_bytes = c.stored_bytes + excluded.stored_bytes;
+end;
+$function$;
+
+-- Stores the response p_response, about the object p_subject_id, to a request that committed nothing: 'done', or
+-- 'replayed' where its key has one already. Under the clock row, so that a concurrent identical request that changes
+-- something either sees this response, or is seen.
+create or replace function store_lone_response_c7bff712f84c(p_organization_id uuid, p_subject_id uuid, p_now timestamptz, p_response jsonb)
+returns text
+language plpgsql volatile as $function$
+begin
+  perform lock_clock_dd363ef23099(p_organization_id);
+  if replayed_55624a46aaf1(p_organization_id, p_now, p_response) then
+    return 'replayed';
+  end if;
+  perform store_response_71a961d90400(p_organization_id, p_subject_id, p_now, p_response);
   return 'done';
 end;
 $function$;
@@ -4223,26 +4280,12 @@ begin
 end;
 $function$;
 
-create or replace function expire_api_key_fae42c82d4f0(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz) returns uuid[]
+create or replace function disable_registered_582994eab26c(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz) returns uuid[]
 language plpgsql volatile as $function$
 declare
   v_webhook_ids uuid[];
   v_ends_at timestamptz;
 begin
-  if current_setting('lock_timeout') = '0' then
-    perform set_config('lock_timeout', '250ms', true);
-  end if;
-  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
-  perform set_config('lock_timeout', '0', true);
-  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
-    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
-  end if;
-  update api_keys set expiry_settled_at = p_now
-    where organization_id = p_organization_id and id = p_api_key_id and expires_at <= p_now
-      and expiry_settled_at is null;
-  if not found then
-    return null;
-  end if;
   v_ends_at := p_now + interval '1 hour';
   select array_agg(w.id) into v_webhook_ids from webhooks w
     where w.organization_id = p_organization_id and w.api_key_id = p_api_key_id and w.status = 'active';
@@ -4263,6 +4306,27 @@ begin
   update endpoint_queues set due_at = least(due_at, p_now)
     where organization_id = p_organization_id and webhook_id = any(v_webhook_ids);
   return v_webhook_ids;
+end;
+$function$;
+
+create or replace function expire_api_key_6cabc8df87a3(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz) returns uuid[]
+language plpgsql volatile as $function$
+begin
+  if current_setting('lock_timeout') = '0' then
+    perform set_config('lock_timeout', '250ms', true);
+  end if;
+  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  perform set_config('lock_timeout', '0', true);
+  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
+    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
+  end if;
+  update api_keys set expiry_settled_at = p_now
+    where organization_id = p_organization_id and id = p_api_key_id and expires_at <= p_now
+      and expiry_settled_at is null;
+  if not found then
+    return null;
+  end if;
+  return disable_registered_582994eab26c(p_organization_id, p_api_key_id, p_now);
 end;
 $function$;
 
@@ -5202,59 +5266,47 @@ begin
 end;
 $function$;
 
-create or replace function create_api_key_2c64452d9c02(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_caller_id uuid, p_caller_scopes text[], p_row jsonb, p_token_hash bytea, p_last4 text, p_limit int, p_response jsonb) returns text
+-- Whether a calling key is as it was at authentication: neither revoked nor expired, and with the same scopes. Each change
+-- of keys checks its caller again, under the clock.
+create or replace function key_is_unchanged_1eac7626033d(p_organization_id uuid, p_api_key_id uuid, p_scopes text[], p_now timestamptz)
+returns boolean
 language plpgsql volatile as $function$
 begin
-  if current_setting('lock_timeout') = '0' then
-    perform set_config('lock_timeout', '250ms', true);
+  return exists (select 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_api_key_id
+    and k.scopes = p_scopes and (k.expires_at is null or k.expires_at > p_now));
+end;
+$function$;
+
+-- Whether the key is the only valid one of its organization that can manage keys.
+create or replace function is_last_manager_bc6d6d67c590(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz) returns boolean
+language plpgsql volatile as $function$
+begin
+  return exists (select 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_api_key_id
+      and k.scopes && array['*', 'api_keys:manage'] and (k.expires_at is null or k.expires_at > p_now))
+    and not exists (select 1 from api_keys k where k.organization_id = p_organization_id and k.id <> p_api_key_id
+      and k.scopes && array['*', 'api_keys:manage'] and (k.expires_at is null or k.expires_at > p_now));
+end;
+$function$;
+
+-- Creates the key in p_row with its first token: 'done', 'replayed', 'caller_changed', or 'limit_reached' where p_limit
+-- keys exist.
+create or replace function create_api_key_75fccce2a385(
+  p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_caller_id uuid, p_caller_scopes text[],
+  p_row jsonb, p_token_hash bytea, p_last4 text, p_limit int, p_response jsonb
+) returns text
+language plpgsql volatile as $function$
+begin
+  perform lock_clock_dd363ef23099(p_organization_id);
+  if replayed_55624a46aaf1(p_organization_id, p_now, p_response) then
+    return 'replayed';
   end if;
-  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
-  perform set_config('lock_timeout', '0', true);
-  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
-    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
-  end if;
-  if p_response is not null then
-    perform 1 from idempotency_keys k where k.organization_id = p_organization_id
-      and k.api_key_id = (p_response->>'api_key_id')::uuid and k.method = p_response->>'method' and k.path = p_response->>'path'
-      and k.key between p_response->>'key' and p_response->>'key' and k.created_at > p_now - interval '24 hours' order by k.key limit 1;
-    if found then
-      return 'replayed';
-    end if;
-  end if;
-  perform 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_caller_id
-    and k.scopes = p_caller_scopes and (k.expires_at is null or k.expires_at > p_now);
-  if not found then
+  if not key_is_unchanged_1eac7626033d(p_organization_id, p_caller_id, p_caller_scopes, p_now) then
     return 'caller_changed';
   end if;
   if (select count(*) from api_keys k where k.organization_id = p_organization_id) >= p_limit then
     return 'limit_reached';
   end if;
-  if decode(p_response->>'sealed_with', 'hex') is not null then
-    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check = decode(p_response->>'sealed_with', 'hex')) for share;
-    if not found then
-      raise exception 'sealed with another encryption key than the database names'
-        using errcode = 'DW002';
-    end if;
-  end if;
-  if p_response is not null then
-    with stored as (
-      insert into idempotency_keys (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed,
-          created_at, counted)
-        select p_organization_id, s.api_key_id, s.method, s.path, s.key, s.request_hash, s.status, s.subject_id, s.body, s.sealed, p_now,
-            coalesce(octet_length(s.body), octet_length(s.sealed), 0)
-          from (select (p_response->>'api_key_id')::uuid as api_key_id, p_response->>'method' as method,
-              p_response->>'path' as path, p_response->>'key' as key, decode(p_response->>'request_hash', 'hex') as request_hash,
-              (p_response->>'status')::int as status, p_api_key_id as subject_id,
-              p_response->>'body' as body, decode(p_response->>'sealed', 'hex') as sealed) s
-        on conflict (organization_id, api_key_id, method, path, key) do update
-          set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
-            body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at,
-            counted = idempotency_keys.counted + excluded.counted
-        returning coalesce(octet_length(body), octet_length(sealed), 0) as bytes)
-    insert into kind_counters as c (organization_id, kind, live_count, digest, content_digest, last_number, stored_bytes)
-      select p_organization_id, 'stored response', 0, 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
-      on conflict (organization_id, kind) do update set stored_bytes = c.stored_bytes + excluded.stored_bytes;
-  end if;
+  perform store_response_71a961d90400(p_organization_id, p_api_key_id, p_now, p_response);
   insert into api_keys (organization_id, id, name, scopes, expires_at, created_at, updated_at)
     select p_organization_id, p_api_key_id, r.name, r.scopes, r.expires_at, p_now, p_now
       from jsonb_to_record(p_row) as r(name text, scopes text[], expires_at timestamptz);
@@ -5264,36 +5316,28 @@ begin
 end;
 $function$;
 
-create or replace function update_api_key_401bfbe8f6f8(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[], p_row jsonb, p_manages boolean) returns text
+-- Writes the key as in p_row: 'done', 'caller_changed', 'conflict' where it no longer has the version p_expected, or
+-- 'last_managing_key' where it is the last that manages keys and would not (p_manages). An expiry that a worker has
+-- processed no longer changes: 'conflict' too.
+create or replace function update_api_key_dcc28f8e18f1(
+  p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz,
+  p_caller_id uuid, p_caller_scopes text[], p_row jsonb, p_manages boolean
+) returns text
 language plpgsql volatile as $function$
 declare
   r record;
 begin
-  if current_setting('lock_timeout') = '0' then
-    perform set_config('lock_timeout', '250ms', true);
-  end if;
-  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
-  perform set_config('lock_timeout', '0', true);
-  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
-    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
-  end if;
-  perform 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_caller_id
-    and k.scopes = p_caller_scopes and (k.expires_at is null or k.expires_at > p_now);
-  if not found then
+  perform lock_clock_dd363ef23099(p_organization_id);
+  if not key_is_unchanged_1eac7626033d(p_organization_id, p_caller_id, p_caller_scopes, p_now) then
     return 'caller_changed';
   end if;
-  perform 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_api_key_id
-    and k.updated_at = p_expected;
+  perform 1 from api_keys k
+    where k.organization_id = p_organization_id and k.id = p_api_key_id and k.updated_at = p_expected;
   if not found then
     return 'conflict';
   end if;
-  if not p_manages and exists (select 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_api_key_id
-      and k.scopes && array['*', 'api_keys:manage'] and (k.expires_at is null or k.expires_at > p_now)) then
-    perform 1 from api_keys k where k.organization_id = p_organization_id and k.id <> p_api_key_id
-      and k.scopes && array['*', 'api_keys:manage'] and (k.expires_at is null or k.expires_at > p_now);
-    if not found then
-      return 'last_managing_key';
-    end if;
+  if not p_manages and is_last_manager_bc6d6d67c590(p_organization_id, p_api_key_id, p_now) then
+    return 'last_managing_key';
   end if;
   select x.name, x.scopes, x.expires_at, x.updated_at into r
     from jsonb_to_record(p_row) as x(name text, scopes text[], expires_at timestamptz, updated_at timestamptz);
@@ -5307,63 +5351,30 @@ begin
 end;
 $function$;
 
-create or replace function rotate_api_key_d3c560f4be42(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[], p_updated_at timestamptz, p_token_hash bytea, p_last4 text, p_expires_at timestamptz, p_response jsonb) returns text
+-- Creates a token. Earlier ones work until p_expires_at, or their own earlier end. Returns 'done', 'replayed',
+-- 'caller_changed', or 'conflict' where the key no longer has the version p_expected.
+create or replace function rotate_api_key_935805316e1d(
+  p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz,
+  p_caller_id uuid, p_caller_scopes text[], p_updated_at timestamptz, p_token_hash bytea, p_last4 text,
+  p_expires_at timestamptz, p_response jsonb
+) returns text
 language plpgsql volatile as $function$
 begin
-  if current_setting('lock_timeout') = '0' then
-    perform set_config('lock_timeout', '250ms', true);
+  perform lock_clock_dd363ef23099(p_organization_id);
+  if replayed_55624a46aaf1(p_organization_id, p_now, p_response) then
+    return 'replayed';
   end if;
-  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
-  perform set_config('lock_timeout', '0', true);
-  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
-    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
-  end if;
-  if p_response is not null then
-    perform 1 from idempotency_keys k where k.organization_id = p_organization_id
-      and k.api_key_id = (p_response->>'api_key_id')::uuid and k.method = p_response->>'method' and k.path = p_response->>'path'
-      and k.key between p_response->>'key' and p_response->>'key' and k.created_at > p_now - interval '24 hours' order by k.key limit 1;
-    if found then
-      return 'replayed';
-    end if;
-  end if;
-  perform 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_caller_id
-    and k.scopes = p_caller_scopes and (k.expires_at is null or k.expires_at > p_now);
-  if not found then
+  if not key_is_unchanged_1eac7626033d(p_organization_id, p_caller_id, p_caller_scopes, p_now) then
     return 'caller_changed';
   end if;
-  perform 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_api_key_id
-    and k.updated_at = p_expected;
+  perform 1 from api_keys k
+    where k.organization_id = p_organization_id and k.id = p_api_key_id and k.updated_at = p_expected;
   if not found then
     return 'conflict';
   end if;
-  if decode(p_response->>'sealed_with', 'hex') is not null then
-    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check = decode(p_response->>'sealed_with', 'hex')) for share;
-    if not found then
-      raise exception 'sealed with another encryption key than the database names'
-        using errcode = 'DW002';
-    end if;
-  end if;
-  if p_response is not null then
-    with stored as (
-      insert into idempotency_keys (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed,
-          created_at, counted)
-        select p_organization_id, s.api_key_id, s.method, s.path, s.key, s.request_hash, s.status, s.subject_id, s.body, s.sealed, p_now,
-            coalesce(octet_length(s.body), octet_length(s.sealed), 0)
-          from (select (p_response->>'api_key_id')::uuid as api_key_id, p_response->>'method' as method,
-              p_response->>'path' as path, p_response->>'key' as key, decode(p_response->>'request_hash', 'hex') as request_hash,
-              (p_response->>'status')::int as status, p_api_key_id as subject_id,
-              p_response->>'body' as body, decode(p_response->>'sealed', 'hex') as sealed) s
-        on conflict (organization_id, api_key_id, method, path, key) do update
-          set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
-            body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at,
-            counted = idempotency_keys.counted + excluded.counted
-        returning coalesce(octet_length(body), octet_length(sealed), 0) as bytes)
-    insert into kind_counters as c (organization_id, kind, live_count, digest, content_digest, last_number, stored_bytes)
-      select p_organization_id, 'stored response', 0, 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
-      on conflict (organization_id, kind) do update set stored_bytes = c.stored_bytes + excluded.stored_bytes;
-  end if;
-  delete from api_key_tokens where organization_id = p_organization_id and api_key_id = p_api_key_id
-    and expires_at <= p_now;
+  perform store_response_71a961d90400(p_organization_id, p_api_key_id, p_now, p_response);
+  delete from api_key_tokens
+    where organization_id = p_organization_id and api_key_id = p_api_key_id and expires_at <= p_now;
   update api_key_tokens set expires_at = p_expires_at
     where organization_id = p_organization_id and api_key_id = p_api_key_id and expires_at is null;
   insert into api_key_tokens (token_hash, organization_id, api_key_id, last4, created_at)
@@ -5373,98 +5384,67 @@ begin
 end;
 $function$;
 
-create or replace function drop_previous_tokens_8b9597323d9d(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[], p_updated_at timestamptz) returns text
+-- Ends all tokens of the key but its latest, and sets its updated_at if one of them still worked: 'done',
+-- 'caller_changed', or 'conflict' where the key no longer has the version p_expected.
+create or replace function drop_previous_tokens_099e66ebab83(
+  p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz,
+  p_caller_id uuid, p_caller_scopes text[], p_updated_at timestamptz
+) returns text
 language plpgsql volatile as $function$
 begin
-  if current_setting('lock_timeout') = '0' then
-    perform set_config('lock_timeout', '250ms', true);
-  end if;
-  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
-  perform set_config('lock_timeout', '0', true);
-  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
-    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
-  end if;
-  perform 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_caller_id
-    and k.scopes = p_caller_scopes and (k.expires_at is null or k.expires_at > p_now);
-  if not found then
+  perform lock_clock_dd363ef23099(p_organization_id);
+  if not key_is_unchanged_1eac7626033d(p_organization_id, p_caller_id, p_caller_scopes, p_now) then
     return 'caller_changed';
   end if;
-  perform 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_api_key_id
-    and k.updated_at = p_expected;
+  perform 1 from api_keys k
+    where k.organization_id = p_organization_id and k.id = p_api_key_id and k.updated_at = p_expected;
   if not found then
     return 'conflict';
   end if;
   update api_keys k set updated_at = p_updated_at
     where k.organization_id = p_organization_id and k.id = p_api_key_id
-      and exists (select 1 from api_key_tokens t where t.organization_id = p_organization_id
-        and t.api_key_id = p_api_key_id and t.expires_at > p_now);
-  delete from api_key_tokens where organization_id = p_organization_id and api_key_id = p_api_key_id
-    and expires_at is not null;
+      and exists (select 1 from api_key_tokens t
+        where t.organization_id = p_organization_id and t.api_key_id = p_api_key_id and t.expires_at > p_now);
+  delete from api_key_tokens
+    where organization_id = p_organization_id and api_key_id = p_api_key_id and expires_at is not null;
   return 'done';
 end;
 $function$;
 
-create or replace function revoke_api_key_2f576238f31f(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[]) returns text
+-- Deletes the key with its tokens, disables the endpoints that it registered, erases stored responses with its tokens, and
+-- notes what the key was: 'done', 'caller_changed', 'conflict' where it no longer has the version p_expected, or
+-- 'last_managing_key'. Without p_caller_id: for the operator, who may revoke the last key that manages keys.
+create or replace function revoke_api_key_67a6ee479295(
+  p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz,
+  p_caller_id uuid, p_caller_scopes text[]
+) returns text
 language plpgsql volatile as $function$
-declare
-  v_webhook_ids uuid[];
-  v_ends_at timestamptz;
 begin
-  if current_setting('lock_timeout') = '0' then
-    perform set_config('lock_timeout', '250ms', true);
-  end if;
-  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
-  perform set_config('lock_timeout', '0', true);
-  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
-    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
-  end if;
-  if p_caller_id is not null then
-    perform 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_caller_id
-    and k.scopes = p_caller_scopes and (k.expires_at is null or k.expires_at > p_now);
-  if not found then
+  perform lock_clock_dd363ef23099(p_organization_id);
+  if p_caller_id is not null
+      and not key_is_unchanged_1eac7626033d(p_organization_id, p_caller_id, p_caller_scopes, p_now) then
     return 'caller_changed';
   end if;
-  end if;
-  perform 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_api_key_id
-    and k.updated_at = p_expected;
+  perform 1 from api_keys k
+    where k.organization_id = p_organization_id and k.id = p_api_key_id and k.updated_at = p_expected;
   if not found then
     return 'conflict';
   end if;
-  if p_caller_id is not null and exists (select 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_api_key_id
-      and k.scopes && array['*', 'api_keys:manage'] and (k.expires_at is null or k.expires_at > p_now)) then
-    perform 1 from api_keys k where k.organization_id = p_organization_id and k.id <> p_api_key_id
-      and k.scopes && array['*', 'api_keys:manage'] and (k.expires_at is null or k.expires_at > p_now);
-    if not found then
-      return 'last_managing_key';
-    end if;
+  if p_caller_id is not null and is_last_manager_bc6d6d67c590(p_organization_id, p_api_key_id, p_now) then
+    return 'last_managing_key';
   end if;
-  v_ends_at := p_now + interval '1 hour';
-  select array_agg(w.id) into v_webhook_ids from webhooks w
-    where w.organization_id = p_organization_id and w.api_key_id = p_api_key_id and w.status = 'active';
-  update webhooks set status = 'disabled', disabled_reason = 'registrant_revoked', disabled_at = p_now,
-      ends_at = least(ends_at, v_ends_at), updated_at = greatest(millisecond_after(updated_at), p_now)
-    where organization_id = p_organization_id and id = any(v_webhook_ids);
-  with created as (
-      insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
-        select p_organization_id, new_uuid_v7(p_now), 'terminated', p_now, 'webhook', w.id, '{}' from webhooks w where w.organization_id = p_organization_id and w.subscription_id is not null and w.id = any(v_webhook_ids)
-        returning id, type, created_at, subject_kind, subject_id)
-    insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at, subject_kind,
-        subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message, next_attempt_at, created_at, updated_at)
-      select p_organization_id, new_uuid_v7(p_now), e.subject_id, 'infinity', e.id, e.type, e.created_at, e.subject_kind,
-          e.subject_id, 'pending', 'current', 0, 3, null, null, p_now, p_now, p_now
-        from created e;
-  perform 1 from endpoint_queues l where l.organization_id = p_organization_id and l.webhook_id = any(v_webhook_ids)
-    order by l.webhook_id for update;
-  update endpoint_queues set due_at = least(due_at, p_now)
-    where organization_id = p_organization_id and webhook_id = any(v_webhook_ids);
-  update idempotency_keys set sealed = null where organization_id = p_organization_id and subject_id = p_api_key_id;
+  perform disable_registered_582994eab26c(p_organization_id, p_api_key_id, p_now);
+  update idempotency_keys set sealed = null
+    where organization_id = p_organization_id and subject_id = p_api_key_id;
   insert into revoked_api_keys (organization_id, id, name, scopes, last4, expires_at, last_used_at, created_at,
       updated_at, revoked_at, revoked_by, revoked_by_name)
     select p_organization_id, k.id, k.name, k.scopes,
-        coalesce((select t.last4 from api_key_tokens t where t.organization_id = p_organization_id and t.api_key_id = p_api_key_id
+        coalesce((select t.last4 from api_key_tokens t
+          where t.organization_id = p_organization_id and t.api_key_id = p_api_key_id
           order by t.expires_at desc nulls first, t.created_at desc limit 1), ''),
         k.expires_at,
-        (select u.last_used_at from api_key_uses u where u.organization_id = p_organization_id and u.api_key_id = p_api_key_id),
+        (select u.last_used_at from api_key_uses u
+          where u.organization_id = p_organization_id and u.api_key_id = p_api_key_id),
         k.created_at, k.updated_at, p_now, p_caller_id,
         (select c.name from api_keys c where c.organization_id = p_organization_id and c.id = p_caller_id)
       from api_keys k where k.organization_id = p_organization_id and k.id = p_api_key_id;
@@ -5473,60 +5453,28 @@ begin
 end;
 $function$;
 
-create or replace function create_console_link_b4a86fbfc23c(p_organization_id uuid, p_link_id uuid, p_now timestamptz, p_caller_id uuid, p_scopes text[], p_token_hash bytea,
-      p_expires_at timestamptz, p_limit int, p_response jsonb) returns text
+-- Creates a link to the console with the scopes p_scopes, of which the calling key has all: 'done', 'replayed',
+-- 'caller_changed', or 'limit_reached' where p_limit links have not ended.
+create or replace function create_console_link_d30d17515d5e(
+  p_organization_id uuid, p_link_id uuid, p_now timestamptz, p_caller_id uuid, p_scopes text[], p_token_hash bytea,
+  p_expires_at timestamptz, p_limit int, p_response jsonb
+) returns text
 language plpgsql volatile as $function$
 begin
-  if current_setting('lock_timeout') = '0' then
-    perform set_config('lock_timeout', '250ms', true);
-  end if;
-  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
-  perform set_config('lock_timeout', '0', true);
-  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
-    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
-  end if;
-  if p_response is not null then
-    perform 1 from idempotency_keys k where k.organization_id = p_organization_id
-      and k.api_key_id = (p_response->>'api_key_id')::uuid and k.method = p_response->>'method' and k.path = p_response->>'path'
-      and k.key between p_response->>'key' and p_response->>'key' and k.created_at > p_now - interval '24 hours' order by k.key limit 1;
-    if found then
-      return 'replayed';
-    end if;
+  perform lock_clock_dd363ef23099(p_organization_id);
+  if replayed_55624a46aaf1(p_organization_id, p_now, p_response) then
+    return 'replayed';
   end if;
   perform 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_caller_id
     and (k.scopes @> p_scopes or '*' = any(k.scopes)) and (k.expires_at is null or k.expires_at > p_now);
   if not found then
     return 'caller_changed';
   end if;
-  if (select count(*) from console_links c where c.organization_id = p_organization_id and c.expires_at > p_now) >= p_limit then
+  if (select count(*) from console_links c
+      where c.organization_id = p_organization_id and c.expires_at > p_now) >= p_limit then
     return 'limit_reached';
   end if;
-  if decode(p_response->>'sealed_with', 'hex') is not null then
-    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check = decode(p_response->>'sealed_with', 'hex')) for share;
-    if not found then
-      raise exception 'sealed with another encryption key than the database names'
-        using errcode = 'DW002';
-    end if;
-  end if;
-  if p_response is not null then
-    with stored as (
-      insert into idempotency_keys (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed,
-          created_at, counted)
-        select p_organization_id, s.api_key_id, s.method, s.path, s.key, s.request_hash, s.status, s.subject_id, s.body, s.sealed, p_now,
-            coalesce(octet_length(s.body), octet_length(s.sealed), 0)
-          from (select (p_response->>'api_key_id')::uuid as api_key_id, p_response->>'method' as method,
-              p_response->>'path' as path, p_response->>'key' as key, decode(p_response->>'request_hash', 'hex') as request_hash,
-              (p_response->>'status')::int as status, p_link_id as subject_id,
-              p_response->>'body' as body, decode(p_response->>'sealed', 'hex') as sealed) s
-        on conflict (organization_id, api_key_id, method, path, key) do update
-          set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
-            body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at,
-            counted = idempotency_keys.counted + excluded.counted
-        returning coalesce(octet_length(body), octet_length(sealed), 0) as bytes)
-    insert into kind_counters as c (organization_id, kind, live_count, digest, content_digest, last_number, stored_bytes)
-      select p_organization_id, 'stored response', 0, 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
-      on conflict (organization_id, kind) do update set stored_bytes = c.stored_bytes + excluded.stored_bytes;
-  end if;
+  perform store_response_71a961d90400(p_organization_id, p_link_id, p_now, p_response);
   insert into console_links (token_hash, organization_id, id, api_key_id, scopes, created_at, expires_at)
     values (p_token_hash, p_organization_id, p_link_id, p_caller_id, p_scopes, p_now, p_expires_at);
   return 'done';

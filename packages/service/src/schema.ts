@@ -14,12 +14,14 @@ import {
 import { disableFunction, failPendingFunction, retryNowFunction } from './delivery/endpoint-queues.ts'
 import { fanOutFunction } from './delivery/fan-outs.ts'
 import { missedFunction } from './delivery/missed.ts'
-import { expireFunction } from './delivery/registrants.ts'
+import { disableRegisteredFunction, expireFunction } from './delivery/registrants.ts'
 import { kinds as deskKinds } from './desk/index.ts'
 import { deskTables } from './desk/tables.ts'
-import { storeResponseFunction } from './idempotency/stored-responses.ts'
+import { storeLoneResponseFunction } from './idempotency/stored-responses.ts'
 import { inboxTable } from './inbox/table.ts'
 import { commitFunction } from './journal/commit-function.ts'
+import { lockClockFunction } from './journal/lock-clock.ts'
+import { replayedFunction, requireSealedWithFunction, storeResponseFunction } from './journal/responses.ts'
 import type { Kind } from './kinds/model/kind.ts'
 import { webhookFunctions } from './webhooks/functions.ts'
 import { logFunctions } from './webhooks/log-functions.ts'
@@ -46,7 +48,11 @@ export function schemaOf(
       insertDeliveriesFunction,
       skipReasonFunction(tables),
       createDeliveries,
+      lockClockFunction,
+      replayedFunction,
+      requireSealedWithFunction,
       storeResponseFunction,
+      storeLoneResponseFunction,
       completeFunction,
       disableFunction,
       failPendingFunction,
@@ -54,6 +60,7 @@ export function schemaOf(
       recoverPieceFunction(tables),
       reportFunction,
       fanOutFunction(tables),
+      disableRegisteredFunction,
       expireFunction,
       ...webhookFunctions,
       ...logFunctions,

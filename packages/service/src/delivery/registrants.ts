@@ -14,15 +14,11 @@ import { insertControl } from './new-deliveries.ts'
 import { deliveryTuning } from './tuning.ts'
 
 /**
- * SQL that disables the endpoints of the key p_api_key_id, into v_webhook_ids, and makes their queues due. Under the clock row. Subscriptions
- * are told that they have ended.
+ * Disables the endpoints of a key under the clock row, makes their queues due, and returns their ids. Subscriptions are
+ * notified that they have ended.
  */
-export const disableRegistered = `${disableEndpointsOfKey}
-  ${insertControl('terminated', { among: 'w.id = any(v_webhook_ids)', attempts: '3' })}
-  ${wakeQueues('v_webhook_ids')}`
-
-export const expireFunction: SchemaFunction = schemaFunction(
-  'expire_api_key',
+export const disableRegisteredFunction: SchemaFunction = schemaFunction(
+  'disable_registered',
   {
     arguments: 'p_organization_id uuid, p_api_key_id uuid, p_now timestamptz',
     returns: 'uuid[]',
@@ -31,6 +27,20 @@ export const expireFunction: SchemaFunction = schemaFunction(
   v_webhook_ids uuid[];
   v_ends_at timestamptz;
 begin
+  ${disableEndpointsOfKey}
+  ${insertControl('terminated', { among: 'w.id = any(v_webhook_ids)', attempts: '3' })}
+  ${wakeQueues('v_webhook_ids')}
+  return v_webhook_ids;
+end;`,
+)
+
+export const expireFunction: SchemaFunction = schemaFunction(
+  'expire_api_key',
+  {
+    arguments: 'p_organization_id uuid, p_api_key_id uuid, p_now timestamptz',
+    returns: 'uuid[]',
+  },
+  `begin
   ${lockClock}
   update api_keys set expiry_settled_at = p_now
     where organization_id = p_organization_id and id = p_api_key_id and expires_at <= p_now
@@ -38,8 +48,7 @@ begin
   if not found then
     return null;
   end if;
-  ${disableRegistered}
-  return v_webhook_ids;
+  return ${disableRegisteredFunction.name}(p_organization_id, p_api_key_id, p_now);
 end;`,
 )
 

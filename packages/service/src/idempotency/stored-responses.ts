@@ -3,10 +3,12 @@
  * its response; here it is found, and the response to a request that changed nothing is stored.
  */
 import type { Database } from '../db/fair-pool.ts'
-import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
+import type { SchemaFunction } from '../db/migration.ts'
+import { readSql, schemaObject } from '../db/sql-file.ts'
 import type { ResponseToStore } from '../journal/change.ts'
 import type { CallUnderClock } from '../journal/journal.ts'
-import { lockClock, replayed, storeResponseAbout } from '../journal/sql-fragments.ts'
+import { lockClockFunction } from '../journal/lock-clock.ts'
+import { replayedFunction, storeResponseFunction } from '../journal/responses.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { fail, ok, type Result, type StoredResponse } from '../kernel/outcome.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
@@ -62,7 +64,7 @@ export interface Sealed {
   readonly keyCheck: Buffer
 }
 
-/** A response as the database's functions store it (`journal/sql-fragments.ts`): encrypted if it may contain a secret. */
+/** A response as the database's functions store it (`journal/store-response.sql`): encrypted if it may contain a secret. */
 export function encodeResponse(
   { columns }: ResponseToStore,
   response: { readonly sealed: Sealed } | { readonly body: string },
@@ -80,22 +82,9 @@ export function encodeResponse(
 
 type OpenResponse = (sealed: Buffer, organizationId: string, subjectId: string) => string
 
-/**
- * Stores the response to a request that committed nothing: 'done', or 'replayed' when its key has one already. Under the clock row, so that
- * a concurrent identical request that changes something either sees this response, or is seen.
- */
-export const storeResponseFunction: SchemaFunction = schemaFunction(
-  'store_response',
-  {
-    arguments: 'p_organization_id uuid, p_subject_id uuid, p_now timestamptz, p_response jsonb',
-    returns: 'text',
-  },
-  `begin
-  ${lockClock}
-  ${replayed}
-  ${storeResponseAbout('p_subject_id')}
-  return 'done';
-end;`,
+export const storeLoneResponseFunction: SchemaFunction = schemaObject(
+  readSql(import.meta.url, './store-lone-response.sql'),
+  [lockClockFunction, replayedFunction, storeResponseFunction],
 )
 
 export function createIdempotencyStore(
@@ -163,7 +152,7 @@ export function createIdempotencyStore(
     store(organizationId, record, { subjectId, body }) {
       const now = formatTimestamp(clock.now())
       const values = [organizationId, subjectId, now, encodeResponse(record, { body })] as const
-      return callUnderClock<'done' | 'replayed'>(storeResponseFunction, values)
+      return callUnderClock<'done' | 'replayed'>(storeLoneResponseFunction, values)
     },
   }
 }

@@ -4,6 +4,7 @@
  * request can be repeated, p_response.
  */
 import { refuseNotServed } from './not-served.ts'
+import { sealedOtherwiseCode } from './responses.ts'
 import type { StreamReference } from './stream-table.ts'
 
 /**
@@ -113,9 +114,6 @@ export const replayed = `if p_response is not null then
       return 'replayed';
     end if;
   end if;`
-
-/** PostgreSQL's error code of a value sealed with another encryption key than the database's current one. */
-export const sealedOtherwiseCode = 'DW002'
 
 /**
  * Refuses a value sealed with another key than the database names, and locks that name until the commit. So no value

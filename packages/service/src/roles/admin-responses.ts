@@ -13,11 +13,11 @@ import {
   createIdempotencyStore,
   type IdempotencyStore,
   type KeyedResponse,
-  storeResponseFunction,
+  storeLoneResponseFunction,
 } from '../idempotency/stored-responses.ts'
 import { type Installation, migrateDatabase } from '../installation.ts'
 import type { CallUnderClock } from '../journal/journal.ts'
-import { sealedOtherwiseCode } from '../journal/sql-fragments.ts'
+import { sealedOtherwiseCode } from '../journal/responses.ts'
 import { nilUuid } from '../kernel/ids.ts'
 import { ok } from '../kernel/outcome.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
@@ -78,7 +78,7 @@ export function responsesOfOperator(installation: Installation, keys: Encryption
       const response = await sealResponse(vaultOf(tx), owner, record, JSON.stringify(planned))
       const stored = isCreation
         ? await storeCreation(tx, [organizationId, subjectId, now, response])
-        : await callInside<string>(tx, storeResponseFunction, [organizationId, subjectId, now, response])
+        : await callInside<string>(tx, storeLoneResponseFunction, [organizationId, subjectId, now, response])
       if (stored === 'replayed') throw new Repeated('another request with this Idempotency-Key has committed')
     }
   }

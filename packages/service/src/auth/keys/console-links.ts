@@ -5,11 +5,13 @@
 import { readJson } from '@deskwire/sdk/json'
 import { announced, type Directory } from '../../databases/directory.ts'
 import type { Database } from '../../db/fair-pool.ts'
-import { type SchemaFunction, schemaFunction } from '../../db/migration.ts'
+import type { SchemaFunction } from '../../db/migration.ts'
+import { readSql, schemaObject } from '../../db/sql-file.ts'
 import { encodeResponse, type Sealed } from '../../idempotency/stored-responses.ts'
 import type { ResponseToStore } from '../../journal/change.ts'
 import type { CallUnderClock } from '../../journal/journal.ts'
-import { lockClock, refuseBeyondLimit, replayed, storeResponseAbout } from '../../journal/sql-fragments.ts'
+import { lockClockFunction } from '../../journal/lock-clock.ts'
+import { replayedFunction, storeResponseFunction } from '../../journal/responses.ts'
 import { noSuch, type Problem, problem } from '../../kernel/errors.ts'
 import { integer, text, wordList } from '../../kernel/fields/fields.ts'
 import { parseCreation, type Shape } from '../../kernel/fields/validate.ts'
@@ -84,28 +86,9 @@ export function linkIn(body: unknown): string | null {
   return typeof link === 'string' && isToken(link, 'link') ? link : null
 }
 
-/** Requires that the key still exists with all the scopes. */
-export const createLinkFunction: SchemaFunction = schemaFunction(
-  'create_console_link',
-  {
-    arguments: `p_organization_id uuid, p_link_id uuid, p_now timestamptz, p_caller_id uuid, p_scopes text[], p_token_hash bytea,
-      p_expires_at timestamptz, p_limit int, p_response jsonb`,
-    returns: 'text',
-  },
-  `begin
-  ${lockClock}
-  ${replayed}
-  perform 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_caller_id
-    and (k.scopes @> p_scopes or '*' = any(k.scopes)) and (k.expires_at is null or k.expires_at > p_now);
-  if not found then
-    return 'caller_changed';
-  end if;
-  ${refuseBeyondLimit('console_links c where c.organization_id = p_organization_id and c.expires_at > p_now')}
-  ${storeResponseAbout('p_link_id')}
-  insert into console_links (token_hash, organization_id, id, api_key_id, scopes, created_at, expires_at)
-    values (p_token_hash, p_organization_id, p_link_id, p_caller_id, p_scopes, p_now, p_expires_at);
-  return 'done';
-end;`,
+export const createLinkFunction: SchemaFunction = schemaObject(
+  readSql(import.meta.url, './create-console-link.sql'),
+  [lockClockFunction, replayedFunction, storeResponseFunction],
 )
 
 /** SQL: the link with the hash `$1` can be exchanged at `$2`, and its key can have a session. */

@@ -11,18 +11,6 @@ import type { KeyFilter } from './store.ts'
 /** Milliseconds. */
 export const revokedKept = 30 * 24 * 60 * 60 * 1_000
 
-/** In the function that revokes, before the key is deleted with its tokens. */
-export const noteRevoked = `insert into revoked_api_keys (organization_id, id, name, scopes, last4, expires_at, last_used_at, created_at,
-      updated_at, revoked_at, revoked_by, revoked_by_name)
-    select p_organization_id, k.id, k.name, k.scopes,
-        coalesce((select t.last4 from api_key_tokens t where t.organization_id = p_organization_id and t.api_key_id = p_api_key_id
-          order by t.expires_at desc nulls first, t.created_at desc limit 1), ''),
-        k.expires_at,
-        (select u.last_used_at from api_key_uses u where u.organization_id = p_organization_id and u.api_key_id = p_api_key_id),
-        k.created_at, k.updated_at, p_now, p_caller_id,
-        (select c.name from api_keys c where c.organization_id = p_organization_id and c.id = p_caller_id)
-      from api_keys k where k.organization_id = p_organization_id and k.id = p_api_key_id;`
-
 const found = `from revoked_api_keys r where r.organization_id = $1 and r.revoked_at > $2
     and ($3::timestamptz is null or r.created_at > $3) and ($4::timestamptz is null or r.created_at < $4)`
 

@@ -1,0 +1,17 @@
+/** The functions by which others store the response to a request that can be repeated (specification 13.1). */
+import type { SchemaFunction } from '../db/migration.ts'
+import { readSql, schemaObject } from '../db/sql-file.ts'
+
+/** PostgreSQL's error code of a value sealed with another encryption key than the database's current one. */
+export const sealedOtherwiseCode = 'DW002'
+
+export const replayedFunction: SchemaFunction = schemaObject(readSql(import.meta.url, './replayed.sql'))
+
+export const requireSealedWithFunction: SchemaFunction = schemaObject(
+  readSql(import.meta.url, './require-sealed-with.sql'),
+)
+
+export const storeResponseFunction: SchemaFunction = schemaObject(
+  readSql(import.meta.url, './store-response.sql'),
+  [requireSealedWithFunction],
+)
