@@ -3612,6 +3612,18 @@ begin
 end;
 $function$;
 
+-- Makes the queues of these endpoints due. It locks them first, as a completion computes what is due on its queue.
+create or replace function wake_queues_7e149e12a8f0(p_organization_id uuid, p_webhook_ids uuid[], p_now timestamptz) returns void
+language plpgsql volatile as $function$
+begin
+  perform 1 from endpoint_queues q
+    where q.organization_id = p_organization_id and q.webhook_id = any(p_webhook_ids)
+    order by q.webhook_id for update;
+  update endpoint_queues set due_at = least(due_at, p_now)
+    where organization_id = p_organization_id and webhook_id = any(p_webhook_ids);
+end;
+$function$;
+
 -- Takes the clock row of an organization, as commits do, so that no two functions change its records at once. Each
 -- function that changes records outside of the stream begins with it.
 --
@@ -3656,10 +3668,10 @@ begin
 end;
 $function$;
 
--- Refuses a value sealed with another encryption key than the database names, with `DW002` (`journal/responses.ts`), and
--- locks that name until the commit. So no value stays under an old key after a key rotation (decision 56). p_key_check:
--- the check value of the key that sealed the organization's value; null where nothing is sealed.
-create or replace function require_sealed_with_66c15d180f7b(p_organization_id uuid, p_key_check bytea) returns void
+-- Refuses a value sealed with another encryption key than the database names, with `DW002` (`journal/responses.ts`),
+-- and locks that name until the commit. So no value stays under an old key after a key rotation (decision 56).
+-- p_key_check: the check value of the key that sealed the organization's value; null where nothing is sealed.
+create or replace function require_sealed_with_ff46455ac37b(p_organization_id uuid, p_key_check bytea) returns void
 language plpgsql volatile as $function$
 begin
   if p_key_check is null then
@@ -3675,18 +3687,18 @@ $function$;
 -- Stores the response p_response about the object p_subject_id, sealed or not; nothing where it is null. The caller has
 -- found no unexpired response (`replayed`), under the clock row. Stored bytes count as storage of the organization
 -- (specification 14.3).
-create or replace function store_response_71a961d90400(p_organization_id uuid, p_subject_id uuid, p_now timestamptz, p_response jsonb)
+create or replace function store_response_70f267f3fe93(p_organization_id uuid, p_subject_id uuid, p_now timestamptz, p_response jsonb)
 returns void
 language plpgsql volatile as $function$
 begin
-  perform require_sealed_with_66c15d180f7b(p_organization_id, decode(p_response->>'sealed_with', 'hex'));
+  perform require_sealed_with_ff46455ac37b(p_organization_id, decode(p_response->>'sealed_with', 'hex'));
   if p_response is null then
     return;
   end if;
   -- An existing row has expired; its bytes are counted until its replacement is deleted.
   with stored as (
-    insert into idempotency_keys (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body,
-        sealed, created_at, counted)
+    insert into idempotency_keys (organization_id, api_key_id, method, path, key, request_hash, status, subject_id,
+        body, sealed, created_at, counted)
       select p_organization_id, (p_response->>'api_key_id')::uuid, p_response->>'method', p_response->>'path',
           p_response->>'key', decode(p_response->>'request_hash', 'hex'), (p_response->>'status')::int, p_subject_id,
           p_response->>'body', decode(p_response->>'sealed', 'hex'), p_now,
@@ -3705,7 +3717,7 @@ $function$;
 -- Stores the response p_response, about the object p_subject_id, to a request that committed nothing: 'done', or
 -- 'replayed' where its key has one already. Under the clock row, so that a concurrent identical request that changes
 -- something either sees this response, or is seen.
-create or replace function store_lone_response_c7bff712f84c(p_organization_id uuid, p_subject_id uuid, p_now timestamptz, p_response jsonb)
+create or replace function store_lone_response_a602ff5723f1(p_organization_id uuid, p_subject_id uuid, p_now timestamptz, p_response jsonb)
 returns text
 language plpgsql volatile as $function$
 begin
@@ -3713,7 +3725,7 @@ begin
   if replayed_55624a46aaf1(p_organization_id, p_now, p_response) then
     return 'replayed';
   end if;
-  perform store_response_71a961d90400(p_organization_id, p_subject_id, p_now, p_response);
+  perform store_response_70f267f3fe93(p_organization_id, p_subject_id, p_now, p_response);
   return 'done';
 end;
 $function$;
@@ -3968,7 +3980,23 @@ begin
 end;
 $function$;
 
-create or replace function recover_piece_04f9f0a837dc(p_organization_id uuid, p_webhook_id uuid, p_recovery_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz, p_events int, p_backlog int, p_attempts int) returns text
+-- One piece of a recovery. Reads the next p_events events of its window in commit order. For the types that the
+-- endpoint subscribes to now, it restarts failed deliveries, with their stored payloads, and creates missing and
+-- skipped ones if the endpoint's present conditions hold. Pending ones are left, and succeeded ones unless the
+-- recovery includes them: then a new delivery is created.
+--
+-- The position moves in the same transaction, so a piece is done once. The clock row keeps other recoveries of the
+-- endpoint, retries and disabling out; a completion may come between, and makes no failed delivery of one that this
+-- changes.
+--
+-- Returns 'more', or with the lease released: 'done'; 'waiting' while p_backlog deliveries are due at the endpoint,
+-- so that new events do not wait behind all of the past, or while deliveries of a large commit in the window are
+-- still to be created; 'disabled', to be tried again in a minute; 'lost' when the recovery is another worker's or
+-- gone.
+create or replace function recover_piece_09ca41d27b28(
+  p_organization_id uuid, p_webhook_id uuid, p_recovery_id uuid, p_lease_id uuid, p_now timestamptz,
+  p_lease_until timestamptz, p_events int, p_backlog int, p_attempts int
+) returns text
 language plpgsql volatile as $function$
 declare
   v_position uuid;
@@ -3988,18 +4016,13 @@ declare
   v_soon timestamptz := p_now + interval '250 milliseconds';
   v_later timestamptz := p_now + interval '1 minute';
 begin
-  if current_setting('lock_timeout') = '0' then
-    perform set_config('lock_timeout', '250ms', true);
-  end if;
-  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
-  perform set_config('lock_timeout', '0', true);
-  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
-    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
-  end if;
-  select r.position, first_uuid_v7(r.until + interval '1 millisecond'), exists (select 1 from fan_outs f
-        where f.organization_id = p_organization_id and f.webhook_id = p_webhook_id and f.stamp between r.since and r.until),
-        r.include_succeeded
-      into v_position, v_end, v_waits, v_again from recoveries r
+  perform lock_clock_dd363ef23099(p_organization_id);
+  select r.position, first_uuid_v7(r.until + interval '1 millisecond'),
+      exists (select 1 from fan_outs f where f.organization_id = p_organization_id and f.webhook_id = p_webhook_id
+        and f.stamp between r.since and r.until),
+      r.include_succeeded
+    into v_position, v_end, v_waits, v_again
+    from recoveries r
     where r.organization_id = p_organization_id and r.webhook_id = p_webhook_id and r.id = p_recovery_id
       and r.lease_id = p_lease_id;
   if not found then
@@ -4007,16 +4030,18 @@ begin
   end if;
 
   select w.events, w.options->'conditions', case when w.options ? 'skipOwn' then w.api_key_id::text end
-      into v_types, v_conditions, v_own_key from webhooks w
-    where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active';
+    into v_types, v_conditions, v_own_key
+    from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active';
   if not found then
     update recoveries set due_at = v_later, lease_id = null, lease_until = null
       where organization_id = p_organization_id and webhook_id = p_webhook_id and id = p_recovery_id;
     return 'disabled';
   end if;
   if not v_waits then
-    perform 1 from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
-      and d.log_day = 'infinity' and d.next_attempt_at <= p_now offset p_backlog - 1 limit 1;
+    perform 1 from deliveries d
+      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day = 'infinity'
+        and d.next_attempt_at <= p_now
+      offset p_backlog - 1 limit 1;
     v_waits := found;
   end if;
   if v_waits then
@@ -4028,49 +4053,37 @@ begin
   select count(*), array_agg(x.id) filter (where x.type = any(v_types)), (array_agg(x.id order by x.id desc))[1],
       (min(x.created_at) at time zone 'UTC')::date - 1
     into v_seen, v_events, v_position, v_since
-    from (select e.id, e.type, e.created_at from events e where e.organization_id = p_organization_id
-      and e.id > v_position and e.id < v_end order by e.id limit p_events) x;
+    from (select e.id, e.type, e.created_at from events e
+      where e.organization_id = p_organization_id and e.id > v_position and e.id < v_end
+      order by e.id limit p_events) x;
   if v_events is not null then
-    -- The latest delivery of an event decides: an earlier one was sent again. A delivery is no older than its event, but for what
-    -- clocks are apart: a day is plenty.
-    select coalesce(array_agg(l.event_id) filter (where l.status <> 'skipped' and not (v_again and l.status = 'succeeded')), '{}'),
+    -- The latest delivery of an event decides: an earlier one was sent again. A delivery is no older than its event,
+    -- but for what clocks are apart: a day is plenty.
+    select coalesce(array_agg(l.event_id)
+          filter (where l.status <> 'skipped' and not (v_again and l.status = 'succeeded')), '{}'),
         coalesce(array_agg(l.id) filter (where l.status = 'failed'), '{}')
       into v_known, v_failed
       from (select distinct on (d.event_id) d.event_id, d.id, d.status from deliveries d
         where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.event_id = any(v_events)
           and d.log_day >= v_since
         order by d.event_id, d.id desc) l;
-    update deliveries d set status = 'pending', payload = 'stored', attempts_before = attempt_count,
-      max_attempts = attempt_count + p_attempts, next_attempt_at = p_now, log_day = 'infinity',
+    update deliveries d set status = 'pending', payload = 'stored', attempts_before = d.attempt_count,
+        max_attempts = d.attempt_count + p_attempts, next_attempt_at = p_now, log_day = 'infinity',
         updated_at = greatest(millisecond_after(d.updated_at), p_now)
       where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(v_failed)
         and d.log_day >= v_since and d.log_day < 'infinity' and d.status = 'failed';
     get diagnostics v_retried = row_count;
-    insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at, subject_kind,
-        subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message, next_attempt_at, created_at, updated_at)
-      select p_organization_id, new_uuid_v7(p_now), p_webhook_id, 'infinity', e.id, e.type, e.created_at, e.subject_kind,
-          e.subject_id, 'pending', 'current', 0, p_attempts, null, null, p_now, p_now, p_now
-        from events e where e.organization_id = p_organization_id and e.id = any(v_events) and e.id <> all(v_known)
-        and e.subject_id <> p_webhook_id
-        and e.cause->>'key' is distinct from coalesce(v_own_key, '')
-        and case when v_conditions is null then true else coalesce((
-          select not exists (select 1 from jsonb_array_elements(v_conditions) as k(k)
-            where (b.body->>'object' not in ('removed', 'webhook') or k.k->>'field' = 'id') and not case k.k->>'op'
-              when 'exists' then (coalesce(b.body->(k.k->>'field'), 'null') <> 'null') = coalesce((k.k->>'value')::boolean, true)
-              when 'changed' then coalesce(b.changed ? (k.k->>'field'), coalesce(b.body->(k.k->>'field'), 'null') <> 'null')
-              when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
-              else coalesce(b.body->(k.k->>'field'), 'null') = k.k->'value' end)
-          from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
-            and x.id = e.id and x.body is not null
-            and exists (select 1 from webhooks r join api_keys k on k.organization_id = r.organization_id and k.id = r.api_key_id
-                where r.organization_id = p_organization_id and r.id = p_webhook_id and k.scopes && array['*', case x.subject_kind when 'teammate' then 'teammates:read' when 'customer' then 'customers:read' when 'conversation' then 'conversations:read' when 'message' then 'messages:read' when 'note' then 'notes:read' when 'ticket' then 'tickets:read' when 'booking' then 'bookings:read' when 'endpoint' then 'webhooks:read' end])) b), true) end;
-    get diagnostics v_created = row_count;
+    v_created := insert_deliveries_b04f1de00f2a(p_organization_id, p_now, array(
+      select (null, p_webhook_id, e.id, e.type, e.created_at, e.subject_kind, e.subject_id, p_attempts,
+          null, null)::new_delivery_6b81efe51766
+        from events e
+        where e.organization_id = p_organization_id and e.id = any(v_events) and e.id <> all(v_known)
+          and e.subject_id <> p_webhook_id
+          and skip_reason_07fecb2924ab(p_organization_id, p_webhook_id, e.id, v_conditions, v_own_key) is null));
   end if;
 
   if v_retried + v_created > 0 then
-    perform 1 from endpoint_queues l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
-  update endpoint_queues set due_at = least(due_at, p_now)
-    where organization_id = p_organization_id and webhook_id = p_webhook_id;
+    perform wake_queues_7e149e12a8f0(p_organization_id, array[p_webhook_id], p_now);
   end if;
   update recoveries set position = coalesce(v_position, position), retried = retried + v_retried,
       created = created + v_created,
@@ -4083,62 +4096,54 @@ begin
 end;
 $function$;
 
-create or replace function report_endpoint_2a8e35d2a388(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_before text, p_state text, p_since timestamptz, p_type text, p_body text, p_attempts int) returns boolean
+-- Writes an event that no commit makes, and returns its id and stamp. The caller holds the clock row (`lock_clock`).
+-- Events are read in order by cursor, so none may be lost after it was read.
+create or replace function record_event_515a739815e9(
+  p_organization_id uuid, p_now timestamptz, p_type text, p_subject_kind text, p_subject_id uuid, p_body text,
+  out p_event_id uuid, out p_stamp timestamptz
+)
+language plpgsql volatile as $function$
+begin
+  perform set_config('synchronous_commit', 'on', true);
+  select greatest(c.last_stamp + interval '1 millisecond', p_now) into p_stamp
+    from organization_clocks c where c.organization_id = p_organization_id;
+  p_event_id := new_uuid_v7(p_stamp);
+  insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
+    values (p_organization_id, p_event_id, p_type, p_stamp, p_subject_kind, p_subject_id, p_body);
+  update organization_clocks set last_stamp = p_stamp where organization_id = p_organization_id;
+end;
+$function$;
+
+-- Reports the state of an endpoint as an event, with its deliveries to other endpoints, if the endpoint still has the
+-- version p_expected and the reported state p_before. Notes that p_state, since p_since, was reported. Returns
+-- whether it did.
+create or replace function report_endpoint_648cf947b1b0(
+  p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_before text, p_state text,
+  p_since timestamptz, p_type text, p_body text, p_attempts int
+) returns boolean
 language plpgsql volatile as $function$
 declare
-  v_stamp timestamptz(3);
   v_event_id uuid;
-  v_event_types text[] := array[p_type];
+  v_stamp timestamptz(3);
   v_webhooks uuid[];
-  v_may_skip boolean;
 begin
-  if current_setting('lock_timeout') = '0' then
-    perform set_config('lock_timeout', '250ms', true);
-  end if;
-  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
-  perform set_config('lock_timeout', '0', true);
-  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
-    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
-  end if;
+  perform lock_clock_dd363ef23099(p_organization_id);
   update webhooks w set reported_state = p_state, reported_since = p_since
     where w.organization_id = p_organization_id and w.id = p_webhook_id and w.updated_at = p_expected
       and w.reported_state is not distinct from p_before;
   if not found then
     return false;
   end if;
-  perform set_config('synchronous_commit', 'on', true);
-  select c.last_stamp into v_stamp from organization_clocks c where c.organization_id = p_organization_id;
-  v_stamp := greatest(v_stamp + interval '1 millisecond', p_now);
-  v_event_id := new_uuid_v7(v_stamp);
-  insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
-    values (p_organization_id, v_event_id, p_type, v_stamp, 'endpoint', p_webhook_id, p_body);
-  update organization_clocks set last_stamp = v_stamp where organization_id = p_organization_id;
-  select array_agg(w.id), bool_or(w.options ?| '{conditions,skipOwn}') into v_webhooks, v_may_skip from webhooks w
-    where w.organization_id = p_organization_id and w.status = 'active'
-      and w.events && array(select distinct e.type from unnest(v_event_types) as e(type));
-  v_webhooks := array(select x.id from unnest(v_webhooks) as x(id) where x.id <> p_webhook_id);
-  insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at, subject_kind,
-        subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message, next_attempt_at, created_at, updated_at)
-      select p_organization_id, new_uuid_v7(p_now), w.id, case when not c.holds then (p_now at time zone 'UTC')::date else 'infinity' end, e.id, e.type, e.created_at, e.subject_kind,
-          e.subject_id, case when not c.holds then 'skipped' else 'pending' end, 'current', 0, p_attempts, case when not c.holds then 'conditions_not_met' else null end, case when not c.holds then 'the conditions of the endpoint did not hold' else null end, case when not c.holds then null else p_now end, p_now, p_now
-        from webhooks w
-        join (select v_event_id as id, p_type as type, v_stamp as created_at, 'endpoint' as subject_kind, p_webhook_id as subject_id) e
-          on e.type = any(w.events) cross join lateral (select case when w.options->'conditions' is null then true else coalesce((
-          select not exists (select 1 from jsonb_array_elements(w.options->'conditions') as k(k)
-            where (b.body->>'object' not in ('removed', 'webhook') or k.k->>'field' = 'id') and not case k.k->>'op'
-              when 'exists' then (coalesce(b.body->(k.k->>'field'), 'null') <> 'null') = coalesce((k.k->>'value')::boolean, true)
-              when 'changed' then coalesce(b.changed ? (k.k->>'field'), coalesce(b.body->(k.k->>'field'), 'null') <> 'null')
-              when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
-              else coalesce(b.body->(k.k->>'field'), 'null') = k.k->'value' end)
-          from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
-            and x.id = e.id and x.body is not null
-            and exists (select 1 from webhooks r join api_keys k on k.organization_id = r.organization_id and k.id = r.api_key_id
-                where r.organization_id = p_organization_id and r.id = w.id and k.scopes && array['*', case x.subject_kind  when 'endpoint' then 'webhooks:read' end])) b), true) end as holds offset 0) c
-        where w.organization_id = p_organization_id and w.id = any(v_webhooks);
-  perform 1 from endpoint_queues l where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks)
-    order by l.webhook_id for update;
-  update endpoint_queues set due_at = least(due_at, p_now)
-    where organization_id = p_organization_id and webhook_id = any(v_webhooks);
+  select e.p_event_id, e.p_stamp into v_event_id, v_stamp
+    from record_event_515a739815e9(p_organization_id, p_now, p_type, 'endpoint', p_webhook_id, p_body) e;
+  v_webhooks := array(select w.id from webhooks w
+    where w.organization_id = p_organization_id and w.status = 'active' and p_type = any(w.events)
+      and w.id <> p_webhook_id);
+  perform insert_deliveries_b04f1de00f2a(p_organization_id, p_now, array(
+    select (null, w.id, v_event_id, p_type, v_stamp, 'endpoint', p_webhook_id, p_attempts, null,
+        skip_reason_07fecb2924ab(p_organization_id, w.id, v_event_id, w.options->'conditions', null))::new_delivery_6b81efe51766
+      from webhooks w where w.organization_id = p_organization_id and w.id = any(v_webhooks)));
+  perform wake_queues_7e149e12a8f0(p_organization_id, v_webhooks, p_now);
   perform pg_notify('deskwire_stream', p_organization_id || ':' || p_type);
   return true;
 end;
@@ -4330,75 +4335,76 @@ begin
 end;
 $function$;
 
-create or replace function create_webhook_68f2ce5b56b1(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_limit int, p_response jsonb) returns text
+-- Adds a secret that is later than every other of the endpoint, whatever the clocks say: it is the first to sign.
+create or replace function add_webhook_secret_5f17e7445e0e(
+  p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_secret_id uuid, p_sealed bytea
+) returns void
 language plpgsql volatile as $function$
 begin
-  if current_setting('lock_timeout') = '0' then
-    perform set_config('lock_timeout', '250ms', true);
+  insert into webhook_secrets (organization_id, webhook_id, id, sealed, created_at)
+    select p_organization_id, p_webhook_id, p_secret_id, p_sealed,
+        greatest(p_now, max(s.created_at) + interval '1 millisecond')
+      from webhook_secrets s where s.organization_id = p_organization_id and s.webhook_id = p_webhook_id;
+end;
+$function$;
+
+-- Whether a delivery can be sent again: its endpoint is active, it has this status, and no other delivery of its
+-- event to the endpoint is pending.
+create or replace function can_send_again_2d4ede653d82(p_organization_id uuid, p_webhook_id uuid, p_delivery_id uuid, p_status text)
+returns boolean
+language plpgsql volatile as $function$
+begin
+  perform 1 from webhooks w
+    where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active';
+  if not found then
+    return false;
   end if;
-  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
-  perform set_config('lock_timeout', '0', true);
-  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
-    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
+  perform 1 from deliveries d
+    where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = p_delivery_id
+      and d.log_day < 'infinity' and d.status = p_status
+      and not exists (select 1 from deliveries o
+        where o.organization_id = p_organization_id and o.webhook_id = p_webhook_id and o.event_id = d.event_id
+          and o.log_day = 'infinity');
+  return found;
+end;
+$function$;
+
+-- Creates the endpoint in p_row with its first secret: 'done', 'replayed', 'registrant_gone', 'limit_reached' where
+-- p_limit endpoints exist (subscriptions are counted apart), or 'conflict' where the subscription in p_row has an
+-- endpoint. A position in p_row is where a subscription goes on from: a recovery of all events since begins.
+create or replace function create_webhook_4964845746d6(
+  p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea,
+  p_sealed_with bytea, p_limit int, p_response jsonb
+) returns text
+language plpgsql volatile as $function$
+begin
+  perform lock_clock_dd363ef23099(p_organization_id);
+  if replayed_55624a46aaf1(p_organization_id, p_now, p_response) then
+    return 'replayed';
   end if;
-  if p_response is not null then
-    perform 1 from idempotency_keys k where k.organization_id = p_organization_id
-      and k.api_key_id = (p_response->>'api_key_id')::uuid and k.method = p_response->>'method' and k.path = p_response->>'path'
-      and k.key between p_response->>'key' and p_response->>'key' and k.created_at > p_now - interval '24 hours' order by k.key limit 1;
-    if found then
-      return 'replayed';
-    end if;
-  end if;
-  if not exists (select 1 from api_keys k where k.organization_id = p_organization_id
-      and k.id = (p_row->>'api_key_id')::uuid and (k.expires_at is null or k.expires_at > p_now)) then
+  -- The key that becomes the registrant may have been revoked since authentication.
+  perform 1 from api_keys k
+    where k.organization_id = p_organization_id and k.id = (p_row->>'api_key_id')::uuid
+      and (k.expires_at is null or k.expires_at > p_now);
+  if not found then
     return 'registrant_gone';
   end if;
-  perform 1 from webhooks w where w.organization_id = p_organization_id
-    and w.subscription_id = p_row->>'subscription_id';
+  perform 1 from webhooks w
+    where w.organization_id = p_organization_id and w.subscription_id = p_row->>'subscription_id';
   if found then
     return 'conflict';
   end if;
   if (select count(*) from webhooks w where w.organization_id = p_organization_id
-    and (w.subscription_id is null) = (p_row->>'subscription_id' is null)) >= p_limit then
+      and (w.subscription_id is null) = (p_row->>'subscription_id' is null)) >= p_limit then
     return 'limit_reached';
   end if;
-  if p_sealed_with is not null then
-    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check = p_sealed_with) for share;
-    if not found then
-      raise exception 'sealed with another encryption key than the database names'
-        using errcode = 'DW002';
-    end if;
-  end if;
-  if decode(p_response->>'sealed_with', 'hex') is not null then
-    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check = decode(p_response->>'sealed_with', 'hex')) for share;
-    if not found then
-      raise exception 'sealed with another encryption key than the database names'
-        using errcode = 'DW002';
-    end if;
-  end if;
-  if p_response is not null then
-    with stored as (
-      insert into idempotency_keys (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed,
-          created_at, counted)
-        select p_organization_id, s.api_key_id, s.method, s.path, s.key, s.request_hash, s.status, s.subject_id, s.body, s.sealed, p_now,
-            coalesce(octet_length(s.body), octet_length(s.sealed), 0)
-          from (select (p_response->>'api_key_id')::uuid as api_key_id, p_response->>'method' as method,
-              p_response->>'path' as path, p_response->>'key' as key, decode(p_response->>'request_hash', 'hex') as request_hash,
-              (p_response->>'status')::int as status, p_webhook_id as subject_id,
-              p_response->>'body' as body, decode(p_response->>'sealed', 'hex') as sealed) s
-        on conflict (organization_id, api_key_id, method, path, key) do update
-          set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
-            body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at,
-            counted = idempotency_keys.counted + excluded.counted
-        returning coalesce(octet_length(body), octet_length(sealed), 0) as bytes)
-    insert into kind_counters as c (organization_id, kind, live_count, digest, content_digest, last_number, stored_bytes)
-      select p_organization_id, 'stored response', 0, 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
-      on conflict (organization_id, kind) do update set stored_bytes = c.stored_bytes + excluded.stored_bytes;
-  end if;
-  insert into webhooks (organization_id, id, url, description, events, signatures, options, sealed_headers, status, api_key_id,
-      console_link_id, subscription_id, ends_at, created_at, updated_at)
-    select p_organization_id, p_webhook_id, r.url, r.description, r.events, r.signatures, r.options, decode(r.sealed_headers, 'hex'),
-        'active', r.api_key_id, r.console_link_id, r.subscription_id, r.ends_at, p_now, p_now
+  perform require_sealed_with_ff46455ac37b(p_organization_id, p_sealed_with);
+  perform store_response_70f267f3fe93(p_organization_id, p_webhook_id, p_now, p_response);
+  insert into webhooks (organization_id, id, url, description, events, signatures, options, sealed_headers, status,
+      api_key_id, console_link_id, subscription_id, ends_at, created_at, updated_at)
+    select p_organization_id, p_webhook_id, r.url, r.description, r.events, r.signatures, r.options,
+        decode(r.sealed_headers, 'hex'), 'active', r.api_key_id, r.console_link_id, r.subscription_id, r.ends_at,
+        p_now, p_now
       from jsonb_to_record(p_row) as r(url text, description text, events text[], signatures text[], options jsonb,
         sealed_headers text, api_key_id uuid, console_link_id uuid, subscription_id text, ends_at timestamptz);
   insert into webhook_secrets (organization_id, webhook_id, id, sealed, created_at)
@@ -4407,28 +4413,30 @@ begin
   insert into endpoint_queues (organization_id, webhook_id) values (p_organization_id, p_webhook_id);
   if p_row ? 'position' then
     insert into recoveries (organization_id, webhook_id, id, since, until, created_at, position, due_at)
-      select p_organization_id, p_webhook_id, (p_row->>'recovery_id')::uuid, least((p_row->>'since')::timestamptz, p_now), greatest(c.last_stamp, p_now), p_now, (p_row->>'position')::uuid, p_now
+      select p_organization_id, p_webhook_id, (p_row->>'recovery_id')::uuid,
+          least((p_row->>'since')::timestamptz, p_now), greatest(c.last_stamp, p_now), p_now,
+          (p_row->>'position')::uuid, p_now
         from organization_clocks c where c.organization_id = p_organization_id;
   end if;
   return 'done';
 end;
 $function$;
 
-create or replace function refresh_subscription_9a7b671f1f6d(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_ends_at timestamptz, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_expires_at timestamptz, p_recovery_id uuid, p_log_begin timestamptz) returns text
+-- Extends a subscription that has not ended until p_ends_at, and makes it active again: 'done' or 'conflict'. A new
+-- secret (p_sealed) replaces the one before, which signs until p_expires_at. What failed for good, or was left out
+-- while it was disabled, is sent again by a recovery, unless one runs.
+create or replace function refresh_subscription_1d8a01a96907(
+  p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_ends_at timestamptz, p_secret_id uuid,
+  p_sealed bytea, p_sealed_with bytea, p_expires_at timestamptz, p_recovery_id uuid, p_log_begin timestamptz
+) returns text
 language plpgsql volatile as $function$
 declare
   v_since timestamptz;
 begin
-  if current_setting('lock_timeout') = '0' then
-    perform set_config('lock_timeout', '250ms', true);
-  end if;
-  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
-  perform set_config('lock_timeout', '0', true);
-  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
-    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
-  end if;
-  select missed_since_0de8e60de607(p_organization_id, p_webhook_id, p_now, p_log_begin)
-    into v_since from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id;
+  perform lock_clock_dd363ef23099(p_organization_id);
+  select missed_since_0de8e60de607(p_organization_id, p_webhook_id, p_now, p_log_begin) into v_since
+    from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id;
+  -- What it missed while it was disabled is its gap.
   update webhooks w set ends_at = p_ends_at, status = 'active', disabled_reason = null, disabled_at = null,
       gap_since = coalesce(w.gap_since, w.disabled_at),
       gap_until = case when w.disabled_at is null then w.gap_until else p_now end,
@@ -4438,72 +4446,59 @@ begin
   if not found then
     return 'conflict';
   end if;
-  if p_sealed_with is not null then
-    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check = p_sealed_with) for share;
-    if not found then
-      raise exception 'sealed with another encryption key than the database names'
-        using errcode = 'DW002';
-    end if;
-  end if;
+  perform require_sealed_with_ff46455ac37b(p_organization_id, p_sealed_with);
   if p_sealed is not null then
-    delete from webhook_secrets where organization_id = p_organization_id and webhook_id = p_webhook_id
-      and expires_at is not null;
+    delete from webhook_secrets
+      where organization_id = p_organization_id and webhook_id = p_webhook_id and expires_at is not null;
     update webhook_secrets set expires_at = p_expires_at
       where organization_id = p_organization_id and webhook_id = p_webhook_id;
-    insert into webhook_secrets (organization_id, webhook_id, id, sealed, created_at)
-    select p_organization_id, p_webhook_id, p_secret_id, p_sealed,
-        greatest(p_now, max(s.created_at) + interval '1 millisecond')
-      from webhook_secrets s where s.organization_id = p_organization_id and s.webhook_id = p_webhook_id;
+    perform add_webhook_secret_5f17e7445e0e(p_organization_id, p_webhook_id, p_now, p_secret_id, p_sealed);
   end if;
-  perform 1 from recoveries r where r.organization_id = p_organization_id and r.webhook_id = p_webhook_id
-    and r.finished_at is null;
+  perform 1 from recoveries r
+    where r.organization_id = p_organization_id and r.webhook_id = p_webhook_id and r.finished_at is null;
   if v_since is not null and not found then
     insert into recoveries (organization_id, webhook_id, id, since, until, created_at, position, due_at)
-      select p_organization_id, p_webhook_id, p_recovery_id, least(v_since, p_now), greatest(c.last_stamp, p_now), p_now, first_uuid_v7(least(v_since, p_now)), p_now
+      select p_organization_id, p_webhook_id, p_recovery_id, least(v_since, p_now), greatest(c.last_stamp, p_now),
+          p_now, first_uuid_v7(least(v_since, p_now)), p_now
         from organization_clocks c where c.organization_id = p_organization_id;
     update webhooks set gap_since = null, gap_until = null
-    where organization_id = p_organization_id and id = p_webhook_id;
+      where organization_id = p_organization_id and id = p_webhook_id;
   end if;
-  perform 1 from endpoint_queues l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
-  update endpoint_queues set due_at = least(due_at, p_now)
-    where organization_id = p_organization_id and webhook_id = p_webhook_id;
+  -- The queue before the health record: completing locks them in this order, and the two could wait for each other.
+  perform wake_queues_7e149e12a8f0(p_organization_id, array[p_webhook_id], p_now);
   update webhook_health set failure_count = 0, failing_since = null
     where organization_id = p_organization_id and webhook_id = p_webhook_id;
   return 'done';
 end;
 $function$;
 
-create or replace function update_webhook_fa6ccd5febdd(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_row jsonb, p_reset boolean, p_registers boolean) returns text
+-- Writes the endpoint as in p_row and makes its queue due: 'done', 'conflict' where it no longer has the version
+-- p_expected, or 'registrant_gone' where p_registers and the key in p_row is gone. p_reset: the endpoint becomes
+-- healthy.
+create or replace function update_webhook_d40b9dd9a933(
+  p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_row jsonb, p_reset boolean,
+  p_registers boolean
+) returns text
 language plpgsql volatile as $function$
 declare
   r record;
 begin
-  if current_setting('lock_timeout') = '0' then
-    perform set_config('lock_timeout', '250ms', true);
-  end if;
-  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
-  perform set_config('lock_timeout', '0', true);
-  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
-    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
-  end if;
-  if p_registers and not exists (select 1 from api_keys k where k.organization_id = p_organization_id
-      and k.id = (p_row->>'api_key_id')::uuid and (k.expires_at is null or k.expires_at > p_now)) then
+  perform lock_clock_dd363ef23099(p_organization_id);
+  -- The key that becomes the registrant may have been revoked since authentication.
+  if p_registers and not exists (select 1 from api_keys k
+      where k.organization_id = p_organization_id and k.id = (p_row->>'api_key_id')::uuid
+        and (k.expires_at is null or k.expires_at > p_now)) then
     return 'registrant_gone';
   end if;
-  if decode(p_row->>'sealed_with', 'hex') is not null then
-    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check = decode(p_row->>'sealed_with', 'hex')) for share;
-    if not found then
-      raise exception 'sealed with another encryption key than the database names'
-        using errcode = 'DW002';
-    end if;
-  end if;
-  select x.url, x.description, x.events, x.signatures, x.options, x.sealed_headers, x.status, x.disabled_reason, x.disabled_at, x.gap_since, x.gap_until,
-      x.api_key_id, x.console_link_id, x.updated_at into r
-    from jsonb_to_record(p_row) as x(url text, description text, events text[], signatures text[],
-      options jsonb, sealed_headers text, status text, disabled_reason text, disabled_at timestamptz, gap_since timestamptz, gap_until timestamptz,
-      api_key_id uuid, console_link_id uuid, updated_at timestamptz);
+  perform require_sealed_with_ff46455ac37b(p_organization_id, decode(p_row->>'sealed_with', 'hex'));
+  select x.url, x.description, x.events, x.signatures, x.options, x.sealed_headers, x.status, x.disabled_reason,
+      x.disabled_at, x.gap_since, x.gap_until, x.api_key_id, x.console_link_id, x.updated_at into r
+    from jsonb_to_record(p_row) as x(url text, description text, events text[], signatures text[], options jsonb,
+      sealed_headers text, status text, disabled_reason text, disabled_at timestamptz, gap_since timestamptz,
+      gap_until timestamptz, api_key_id uuid, console_link_id uuid, updated_at timestamptz);
   update webhooks w set url = r.url, description = r.description, events = r.events, signatures = r.signatures,
-      options = r.options, sealed_headers = case when p_row ? 'sealed_headers' then decode(r.sealed_headers, 'hex')
+      options = r.options,
+      sealed_headers = case when p_row ? 'sealed_headers' then decode(r.sealed_headers, 'hex')
         when r.options ? 'headers' then w.sealed_headers end,
       status = r.status, disabled_reason = r.disabled_reason, disabled_at = r.disabled_at, gap_since = r.gap_since,
       gap_until = r.gap_until, api_key_id = r.api_key_id, console_link_id = r.console_link_id,
@@ -4512,30 +4507,24 @@ begin
   if not found then
     return 'conflict';
   end if;
-  perform 1 from endpoint_queues l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
-  update endpoint_queues set due_at = least(due_at, p_now)
-    where organization_id = p_organization_id and webhook_id = p_webhook_id;
+  perform wake_queues_7e149e12a8f0(p_organization_id, array[p_webhook_id], p_now);
   if p_reset then
     update webhook_health set failure_count = 0, failing_since = null
-    where organization_id = p_organization_id and webhook_id = p_webhook_id;
+      where organization_id = p_organization_id and webhook_id = p_webhook_id;
   end if;
   return 'done';
 end;
 $function$;
 
-create or replace function delete_webhook_3b3aef4fa6c1(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz) returns boolean
+-- Deletes the endpoint; maintenance removes its deliveries. Returns whether it existed. Locks the endpoint, its
+-- queue, then the remaining rows: a completion locks the queue before the health record.
+create or replace function delete_webhook_f33e77057e30(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz) returns boolean
 language plpgsql volatile as $function$
 begin
-  if current_setting('lock_timeout') = '0' then
-    perform set_config('lock_timeout', '250ms', true);
-  end if;
-  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
-  perform set_config('lock_timeout', '0', true);
-  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
-    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
-  end if;
+  perform lock_clock_dd363ef23099(p_organization_id);
   perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id for update;
-  perform 1 from endpoint_queues l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
+  perform 1 from endpoint_queues q
+    where q.organization_id = p_organization_id and q.webhook_id = p_webhook_id for update;
   delete from webhooks where organization_id = p_organization_id and id = p_webhook_id;
   if not found then
     return false;
@@ -4546,302 +4535,127 @@ begin
 end;
 $function$;
 
-create or replace function rotate_webhook_secret_5b36e585bedd(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_updated_at timestamptz, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_expires_at timestamptz, p_limit int, p_response jsonb) returns text
+-- Adds a secret; earlier ones sign until p_expires_at at most: 'done', 'replayed', 'conflict' where the endpoint no
+-- longer has the version p_expected, or 'limit_reached' where p_limit secrets already sign.
+create or replace function rotate_webhook_secret_4c7c24cb003f(
+  p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_updated_at timestamptz,
+  p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_expires_at timestamptz, p_limit int, p_response jsonb
+) returns text
 language plpgsql volatile as $function$
 begin
-  if current_setting('lock_timeout') = '0' then
-    perform set_config('lock_timeout', '250ms', true);
+  perform lock_clock_dd363ef23099(p_organization_id);
+  if replayed_55624a46aaf1(p_organization_id, p_now, p_response) then
+    return 'replayed';
   end if;
-  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
-  perform set_config('lock_timeout', '0', true);
-  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
-    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
-  end if;
-  if p_response is not null then
-    perform 1 from idempotency_keys k where k.organization_id = p_organization_id
-      and k.api_key_id = (p_response->>'api_key_id')::uuid and k.method = p_response->>'method' and k.path = p_response->>'path'
-      and k.key between p_response->>'key' and p_response->>'key' and k.created_at > p_now - interval '24 hours' order by k.key limit 1;
-    if found then
-      return 'replayed';
-    end if;
-  end if;
-  perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id
-    and w.updated_at = p_expected;
+  perform 1 from webhooks w
+    where w.organization_id = p_organization_id and w.id = p_webhook_id and w.updated_at = p_expected;
   if not found then
     return 'conflict';
   end if;
   if (select count(*) from webhook_secrets s where s.organization_id = p_organization_id
-    and s.webhook_id = p_webhook_id and (s.expires_at is null or s.expires_at > p_now)) >= p_limit then
+      and s.webhook_id = p_webhook_id and (s.expires_at is null or s.expires_at > p_now)) >= p_limit then
     return 'limit_reached';
   end if;
-  if p_sealed_with is not null then
-    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check = p_sealed_with) for share;
-    if not found then
-      raise exception 'sealed with another encryption key than the database names'
-        using errcode = 'DW002';
-    end if;
-  end if;
-  if decode(p_response->>'sealed_with', 'hex') is not null then
-    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check = decode(p_response->>'sealed_with', 'hex')) for share;
-    if not found then
-      raise exception 'sealed with another encryption key than the database names'
-        using errcode = 'DW002';
-    end if;
-  end if;
-  if p_response is not null then
-    with stored as (
-      insert into idempotency_keys (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed,
-          created_at, counted)
-        select p_organization_id, s.api_key_id, s.method, s.path, s.key, s.request_hash, s.status, s.subject_id, s.body, s.sealed, p_now,
-            coalesce(octet_length(s.body), octet_length(s.sealed), 0)
-          from (select (p_response->>'api_key_id')::uuid as api_key_id, p_response->>'method' as method,
-              p_response->>'path' as path, p_response->>'key' as key, decode(p_response->>'request_hash', 'hex') as request_hash,
-              (p_response->>'status')::int as status, p_webhook_id as subject_id,
-              p_response->>'body' as body, decode(p_response->>'sealed', 'hex') as sealed) s
-        on conflict (organization_id, api_key_id, method, path, key) do update
-          set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
-            body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at,
-            counted = idempotency_keys.counted + excluded.counted
-        returning coalesce(octet_length(body), octet_length(sealed), 0) as bytes)
-    insert into kind_counters as c (organization_id, kind, live_count, digest, content_digest, last_number, stored_bytes)
-      select p_organization_id, 'stored response', 0, 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
-      on conflict (organization_id, kind) do update set stored_bytes = c.stored_bytes + excluded.stored_bytes;
-  end if;
-  delete from webhook_secrets where organization_id = p_organization_id and webhook_id = p_webhook_id
-    and expires_at <= p_now;
+  perform require_sealed_with_ff46455ac37b(p_organization_id, p_sealed_with);
+  perform store_response_70f267f3fe93(p_organization_id, p_webhook_id, p_now, p_response);
+  delete from webhook_secrets
+    where organization_id = p_organization_id and webhook_id = p_webhook_id and expires_at <= p_now;
   update webhook_secrets set expires_at = p_expires_at
     where organization_id = p_organization_id and webhook_id = p_webhook_id and expires_at is null;
-  insert into webhook_secrets (organization_id, webhook_id, id, sealed, created_at)
-    select p_organization_id, p_webhook_id, p_secret_id, p_sealed,
-        greatest(p_now, max(s.created_at) + interval '1 millisecond')
-      from webhook_secrets s where s.organization_id = p_organization_id and s.webhook_id = p_webhook_id;
+  perform add_webhook_secret_5f17e7445e0e(p_organization_id, p_webhook_id, p_now, p_secret_id, p_sealed);
   update webhooks set updated_at = p_updated_at where organization_id = p_organization_id and id = p_webhook_id;
   return 'done';
 end;
 $function$;
 
-create or replace function drop_previous_secrets_a69acaf0b5e2(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz) returns boolean
+-- Ends all earlier secrets of the endpoint at once. Returns whether the endpoint exists.
+create or replace function drop_previous_secrets_d54ceaf5ab18(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz) returns boolean
 language plpgsql volatile as $function$
 begin
-  if current_setting('lock_timeout') = '0' then
-    perform set_config('lock_timeout', '250ms', true);
-  end if;
-  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
-  perform set_config('lock_timeout', '0', true);
-  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
-    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
-  end if;
+  perform lock_clock_dd363ef23099(p_organization_id);
   update webhooks w set updated_at = greatest(millisecond_after(w.updated_at), p_now)
     where w.organization_id = p_organization_id and w.id = p_webhook_id
-      and exists (select 1 from webhook_secrets s where s.organization_id = p_organization_id
-        and s.webhook_id = p_webhook_id and s.expires_at > p_now);
-  delete from webhook_secrets where organization_id = p_organization_id and webhook_id = p_webhook_id
-    and expires_at is not null;
+      and exists (select 1 from webhook_secrets s
+        where s.organization_id = p_organization_id and s.webhook_id = p_webhook_id and s.expires_at > p_now);
+  delete from webhook_secrets
+    where organization_id = p_organization_id and webhook_id = p_webhook_id and expires_at is not null;
   return exists (select 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id);
 end;
 $function$;
 
-create or replace function ping_webhook_23fb3f3a64c2(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_event_id uuid, p_delivery_id uuid, p_response jsonb) returns text
+-- Creates a ping with one delivery attempt, also to a disabled endpoint: 'done', 'replayed', or 'missing'.
+create or replace function ping_webhook_865391485bd1(
+  p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_event_id uuid, p_delivery_id uuid, p_response jsonb
+) returns text
 language plpgsql volatile as $function$
 begin
-  if current_setting('lock_timeout') = '0' then
-    perform set_config('lock_timeout', '250ms', true);
-  end if;
-  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
-  perform set_config('lock_timeout', '0', true);
-  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
-    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
-  end if;
-  if p_response is not null then
-    perform 1 from idempotency_keys k where k.organization_id = p_organization_id
-      and k.api_key_id = (p_response->>'api_key_id')::uuid and k.method = p_response->>'method' and k.path = p_response->>'path'
-      and k.key between p_response->>'key' and p_response->>'key' and k.created_at > p_now - interval '24 hours' order by k.key limit 1;
-    if found then
-      return 'replayed';
-    end if;
+  perform lock_clock_dd363ef23099(p_organization_id);
+  if replayed_55624a46aaf1(p_organization_id, p_now, p_response) then
+    return 'replayed';
   end if;
   perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id;
   if not found then
     return 'missing';
   end if;
-  if decode(p_response->>'sealed_with', 'hex') is not null then
-    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check = decode(p_response->>'sealed_with', 'hex')) for share;
-    if not found then
-      raise exception 'sealed with another encryption key than the database names'
-        using errcode = 'DW002';
-    end if;
-  end if;
-  if p_response is not null then
-    with stored as (
-      insert into idempotency_keys (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed,
-          created_at, counted)
-        select p_organization_id, s.api_key_id, s.method, s.path, s.key, s.request_hash, s.status, s.subject_id, s.body, s.sealed, p_now,
-            coalesce(octet_length(s.body), octet_length(s.sealed), 0)
-          from (select (p_response->>'api_key_id')::uuid as api_key_id, p_response->>'method' as method,
-              p_response->>'path' as path, p_response->>'key' as key, decode(p_response->>'request_hash', 'hex') as request_hash,
-              (p_response->>'status')::int as status, p_webhook_id as subject_id,
-              p_response->>'body' as body, decode(p_response->>'sealed', 'hex') as sealed) s
-        on conflict (organization_id, api_key_id, method, path, key) do update
-          set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
-            body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at,
-            counted = idempotency_keys.counted + excluded.counted
-        returning coalesce(octet_length(body), octet_length(sealed), 0) as bytes)
-    insert into kind_counters as c (organization_id, kind, live_count, digest, content_digest, last_number, stored_bytes)
-      select p_organization_id, 'stored response', 0, 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
-      on conflict (organization_id, kind) do update set stored_bytes = c.stored_bytes + excluded.stored_bytes;
-  end if;
+  perform store_response_70f267f3fe93(p_organization_id, p_webhook_id, p_now, p_response);
   insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
     values (p_organization_id, p_event_id, 'ping', p_now, 'webhook', p_webhook_id, '{}');
-  insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at, subject_kind,
-        subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message, next_attempt_at, created_at, updated_at)
-      select p_organization_id, p_delivery_id, p_webhook_id, 'infinity', e.id, e.type, e.created_at, e.subject_kind,
-          e.subject_id, 'pending', 'current', 0, 1, null, null, p_now, p_now, p_now
-        from events e where e.organization_id = p_organization_id and e.id = p_event_id;
-  perform 1 from endpoint_queues l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
-  update endpoint_queues set due_at = least(due_at, p_now)
-    where organization_id = p_organization_id and webhook_id = p_webhook_id;
+  perform insert_deliveries_b04f1de00f2a(p_organization_id, p_now, array[
+    (p_delivery_id, p_webhook_id, p_event_id, 'ping', p_now, 'webhook', p_webhook_id, 1, null, null)::new_delivery_6b81efe51766]);
+  perform wake_queues_7e149e12a8f0(p_organization_id, array[p_webhook_id], p_now);
   return 'done';
 end;
 $function$;
 
-create or replace function retry_delivery_d03ddc682900(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_updated_at timestamptz, p_attempts int, p_response jsonb) returns text
+-- Restarts the schedule of a failed delivery, with its stored payload and p_attempts more attempts: 'done',
+-- 'replayed', or 'refused' where it cannot be sent again.
+create or replace function retry_delivery_a8eff2d8583b(
+  p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_updated_at timestamptz,
+  p_attempts int, p_response jsonb
+) returns text
 language plpgsql volatile as $function$
 begin
-  if current_setting('lock_timeout') = '0' then
-    perform set_config('lock_timeout', '250ms', true);
+  perform lock_clock_dd363ef23099(p_organization_id);
+  if replayed_55624a46aaf1(p_organization_id, p_now, p_response) then
+    return 'replayed';
   end if;
-  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
-  perform set_config('lock_timeout', '0', true);
-  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
-    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
-  end if;
-  if p_response is not null then
-    perform 1 from idempotency_keys k where k.organization_id = p_organization_id
-      and k.api_key_id = (p_response->>'api_key_id')::uuid and k.method = p_response->>'method' and k.path = p_response->>'path'
-      and k.key between p_response->>'key' and p_response->>'key' and k.created_at > p_now - interval '24 hours' order by k.key limit 1;
-    if found then
-      return 'replayed';
-    end if;
-  end if;
-  perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id
-    and w.status = 'active';
-  if not found then
+  if not can_send_again_2d4ede653d82(p_organization_id, p_webhook_id, p_delivery_id, 'failed') then
     return 'refused';
   end if;
-  perform 1 from deliveries d
-    where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
-      and d.id = p_delivery_id and d.log_day < 'infinity' and d.status = 'failed'
-      and not exists (select 1 from deliveries o where o.organization_id = p_organization_id
-        and o.webhook_id = p_webhook_id and o.event_id = d.event_id and o.log_day = 'infinity');
-  if not found then
-    return 'refused';
-  end if;
-  if decode(p_response->>'sealed_with', 'hex') is not null then
-    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check = decode(p_response->>'sealed_with', 'hex')) for share;
-    if not found then
-      raise exception 'sealed with another encryption key than the database names'
-        using errcode = 'DW002';
-    end if;
-  end if;
-  if p_response is not null then
-    with stored as (
-      insert into idempotency_keys (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed,
-          created_at, counted)
-        select p_organization_id, s.api_key_id, s.method, s.path, s.key, s.request_hash, s.status, s.subject_id, s.body, s.sealed, p_now,
-            coalesce(octet_length(s.body), octet_length(s.sealed), 0)
-          from (select (p_response->>'api_key_id')::uuid as api_key_id, p_response->>'method' as method,
-              p_response->>'path' as path, p_response->>'key' as key, decode(p_response->>'request_hash', 'hex') as request_hash,
-              (p_response->>'status')::int as status, p_webhook_id as subject_id,
-              p_response->>'body' as body, decode(p_response->>'sealed', 'hex') as sealed) s
-        on conflict (organization_id, api_key_id, method, path, key) do update
-          set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
-            body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at,
-            counted = idempotency_keys.counted + excluded.counted
-        returning coalesce(octet_length(body), octet_length(sealed), 0) as bytes)
-    insert into kind_counters as c (organization_id, kind, live_count, digest, content_digest, last_number, stored_bytes)
-      select p_organization_id, 'stored response', 0, 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
-      on conflict (organization_id, kind) do update set stored_bytes = c.stored_bytes + excluded.stored_bytes;
-  end if;
+  perform store_response_70f267f3fe93(p_organization_id, p_webhook_id, p_now, p_response);
   update deliveries set status = 'pending', payload = 'stored', attempts_before = attempt_count,
       max_attempts = attempt_count + p_attempts, next_attempt_at = p_now, log_day = 'infinity',
       updated_at = p_updated_at
     where organization_id = p_organization_id and webhook_id = p_webhook_id and id = p_delivery_id
       and log_day < 'infinity' and status = 'failed';
-  perform 1 from endpoint_queues l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
-  update endpoint_queues set due_at = least(due_at, p_now)
-    where organization_id = p_organization_id and webhook_id = p_webhook_id;
+  perform wake_queues_7e149e12a8f0(p_organization_id, array[p_webhook_id], p_now);
   return 'done';
 end;
 $function$;
 
-create or replace function resend_delivery_f048447b0f1f(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_new_id uuid, p_attempts int, p_response jsonb) returns text
+-- Creates a new delivery of the event of one that succeeded, which reads its subject anew: 'done', 'replayed', or
+-- 'refused' where it cannot be sent again.
+create or replace function resend_delivery_99fb8c697c8e(
+  p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_new_id uuid, p_attempts int,
+  p_response jsonb
+) returns text
 language plpgsql volatile as $function$
 begin
-  if current_setting('lock_timeout') = '0' then
-    perform set_config('lock_timeout', '250ms', true);
+  perform lock_clock_dd363ef23099(p_organization_id);
+  if replayed_55624a46aaf1(p_organization_id, p_now, p_response) then
+    return 'replayed';
   end if;
-  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
-  perform set_config('lock_timeout', '0', true);
-  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
-    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
-  end if;
-  if p_response is not null then
-    perform 1 from idempotency_keys k where k.organization_id = p_organization_id
-      and k.api_key_id = (p_response->>'api_key_id')::uuid and k.method = p_response->>'method' and k.path = p_response->>'path'
-      and k.key between p_response->>'key' and p_response->>'key' and k.created_at > p_now - interval '24 hours' order by k.key limit 1;
-    if found then
-      return 'replayed';
-    end if;
-  end if;
-  perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id
-    and w.status = 'active';
-  if not found then
+  if not can_send_again_2d4ede653d82(p_organization_id, p_webhook_id, p_delivery_id, 'succeeded') then
     return 'refused';
   end if;
-  perform 1 from deliveries d
-    where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
-      and d.id = p_delivery_id and d.log_day < 'infinity' and d.status = 'succeeded'
-      and not exists (select 1 from deliveries o where o.organization_id = p_organization_id
-        and o.webhook_id = p_webhook_id and o.event_id = d.event_id and o.log_day = 'infinity');
-  if not found then
-    return 'refused';
-  end if;
-  if decode(p_response->>'sealed_with', 'hex') is not null then
-    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check = decode(p_response->>'sealed_with', 'hex')) for share;
-    if not found then
-      raise exception 'sealed with another encryption key than the database names'
-        using errcode = 'DW002';
-    end if;
-  end if;
-  if p_response is not null then
-    with stored as (
-      insert into idempotency_keys (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed,
-          created_at, counted)
-        select p_organization_id, s.api_key_id, s.method, s.path, s.key, s.request_hash, s.status, s.subject_id, s.body, s.sealed, p_now,
-            coalesce(octet_length(s.body), octet_length(s.sealed), 0)
-          from (select (p_response->>'api_key_id')::uuid as api_key_id, p_response->>'method' as method,
-              p_response->>'path' as path, p_response->>'key' as key, decode(p_response->>'request_hash', 'hex') as request_hash,
-              (p_response->>'status')::int as status, p_webhook_id as subject_id,
-              p_response->>'body' as body, decode(p_response->>'sealed', 'hex') as sealed) s
-        on conflict (organization_id, api_key_id, method, path, key) do update
-          set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
-            body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at,
-            counted = idempotency_keys.counted + excluded.counted
-        returning coalesce(octet_length(body), octet_length(sealed), 0) as bytes)
-    insert into kind_counters as c (organization_id, kind, live_count, digest, content_digest, last_number, stored_bytes)
-      select p_organization_id, 'stored response', 0, 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
-      on conflict (organization_id, kind) do update set stored_bytes = c.stored_bytes + excluded.stored_bytes;
-  end if;
-  insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at, subject_kind,
-        subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message, next_attempt_at, created_at, updated_at)
-      select p_organization_id, p_new_id, p_webhook_id, 'infinity', e.id, e.type, e.created_at, e.subject_kind,
-          e.subject_id, 'pending', 'current', 0, p_attempts, null, null, p_now, p_now, p_now
-        from (select d.event_id as id, d.event_type as type, d.event_created_at as created_at, d.subject_kind, d.subject_id
-          from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
-            and d.id = p_delivery_id and d.log_day < 'infinity') e;
-  perform 1 from endpoint_queues l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
-  update endpoint_queues set due_at = least(due_at, p_now)
-    where organization_id = p_organization_id and webhook_id = p_webhook_id;
+  perform store_response_70f267f3fe93(p_organization_id, p_webhook_id, p_now, p_response);
+  perform insert_deliveries_b04f1de00f2a(p_organization_id, p_now, array(
+    select (p_new_id, p_webhook_id, d.event_id, d.event_type, d.event_created_at, d.subject_kind, d.subject_id,
+        p_attempts, null, null)::new_delivery_6b81efe51766
+      from deliveries d
+      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = p_delivery_id
+        and d.log_day < 'infinity'));
+  perform wake_queues_7e149e12a8f0(p_organization_id, array[p_webhook_id], p_now);
   return 'done';
 end;
 $function$;
@@ -5207,68 +5021,38 @@ begin
 end;
 $function$;
 
-create or replace function recover_webhook_7440a40df6fd(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_recovery_id uuid, p_since timestamptz, p_until timestamptz, p_include_succeeded boolean, p_response jsonb) returns text
+-- Creates a recovery that is due now: 'done', 'replayed', or 'refused' where the endpoint is disabled or gone.
+-- `recovery/job.ts` runs it.
+create or replace function recover_webhook_5d4b2f314d05(
+  p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_recovery_id uuid, p_since timestamptz,
+  p_until timestamptz, p_include_succeeded boolean, p_response jsonb
+) returns text
 language plpgsql volatile as $function$
 begin
-  if current_setting('lock_timeout') = '0' then
-    perform set_config('lock_timeout', '250ms', true);
+  perform lock_clock_dd363ef23099(p_organization_id);
+  if replayed_55624a46aaf1(p_organization_id, p_now, p_response) then
+    return 'replayed';
   end if;
-  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
-  perform set_config('lock_timeout', '0', true);
-  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
-    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
-  end if;
-  if p_response is not null then
-    perform 1 from idempotency_keys k where k.organization_id = p_organization_id
-      and k.api_key_id = (p_response->>'api_key_id')::uuid and k.method = p_response->>'method' and k.path = p_response->>'path'
-      and k.key between p_response->>'key' and p_response->>'key' and k.created_at > p_now - interval '24 hours' order by k.key limit 1;
-    if found then
-      return 'replayed';
-    end if;
-  end if;
-  perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id
-    and w.status = 'active';
+  perform 1 from webhooks w
+    where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active';
   if not found then
     return 'refused';
   end if;
-  if decode(p_response->>'sealed_with', 'hex') is not null then
-    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check = decode(p_response->>'sealed_with', 'hex')) for share;
-    if not found then
-      raise exception 'sealed with another encryption key than the database names'
-        using errcode = 'DW002';
-    end if;
-  end if;
-  if p_response is not null then
-    with stored as (
-      insert into idempotency_keys (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed,
-          created_at, counted)
-        select p_organization_id, s.api_key_id, s.method, s.path, s.key, s.request_hash, s.status, s.subject_id, s.body, s.sealed, p_now,
-            coalesce(octet_length(s.body), octet_length(s.sealed), 0)
-          from (select (p_response->>'api_key_id')::uuid as api_key_id, p_response->>'method' as method,
-              p_response->>'path' as path, p_response->>'key' as key, decode(p_response->>'request_hash', 'hex') as request_hash,
-              (p_response->>'status')::int as status, p_webhook_id as subject_id,
-              p_response->>'body' as body, decode(p_response->>'sealed', 'hex') as sealed) s
-        on conflict (organization_id, api_key_id, method, path, key) do update
-          set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
-            body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at,
-            counted = idempotency_keys.counted + excluded.counted
-        returning coalesce(octet_length(body), octet_length(sealed), 0) as bytes)
-    insert into kind_counters as c (organization_id, kind, live_count, digest, content_digest, last_number, stored_bytes)
-      select p_organization_id, 'stored response', 0, 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
-      on conflict (organization_id, kind) do update set stored_bytes = c.stored_bytes + excluded.stored_bytes;
-  end if;
-  insert into recoveries (organization_id, webhook_id, id, since, until, include_succeeded, created_at, position, due_at)
-    values (p_organization_id, p_webhook_id, p_recovery_id, p_since, p_until, p_include_succeeded, p_now, first_uuid_v7(p_since), p_now);
-  -- What was left out while it was disabled is the recovery's from now on.
+  perform store_response_70f267f3fe93(p_organization_id, p_webhook_id, p_now, p_response);
+  insert into recoveries (organization_id, webhook_id, id, since, until, include_succeeded, created_at, position,
+      due_at)
+    values (p_organization_id, p_webhook_id, p_recovery_id, p_since, p_until, p_include_succeeded, p_now,
+      first_uuid_v7(p_since), p_now);
+  -- What was left out while the endpoint was disabled is the recovery's from now on.
   update webhooks set gap_since = null, gap_until = null
     where organization_id = p_organization_id and id = p_webhook_id and gap_since >= p_since and gap_until <= p_until;
   return 'done';
 end;
 $function$;
 
--- Whether a calling key is as it was at authentication: neither revoked nor expired, and with the same scopes. Each change
--- of keys checks its caller again, under the clock.
-create or replace function key_is_unchanged_1eac7626033d(p_organization_id uuid, p_api_key_id uuid, p_scopes text[], p_now timestamptz)
+-- Whether a calling key is as it was at authentication: neither revoked nor expired, and with the same scopes. Each
+-- change of keys checks its caller again, under the clock.
+create or replace function key_is_unchanged_84dafd96f189(p_organization_id uuid, p_api_key_id uuid, p_scopes text[], p_now timestamptz)
 returns boolean
 language plpgsql volatile as $function$
 begin
@@ -5290,7 +5074,7 @@ $function$;
 
 -- Creates the key in p_row with its first token: 'done', 'replayed', 'caller_changed', or 'limit_reached' where p_limit
 -- keys exist.
-create or replace function create_api_key_75fccce2a385(
+create or replace function create_api_key_5f8f78527884(
   p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_caller_id uuid, p_caller_scopes text[],
   p_row jsonb, p_token_hash bytea, p_last4 text, p_limit int, p_response jsonb
 ) returns text
@@ -5300,13 +5084,13 @@ begin
   if replayed_55624a46aaf1(p_organization_id, p_now, p_response) then
     return 'replayed';
   end if;
-  if not key_is_unchanged_1eac7626033d(p_organization_id, p_caller_id, p_caller_scopes, p_now) then
+  if not key_is_unchanged_84dafd96f189(p_organization_id, p_caller_id, p_caller_scopes, p_now) then
     return 'caller_changed';
   end if;
   if (select count(*) from api_keys k where k.organization_id = p_organization_id) >= p_limit then
     return 'limit_reached';
   end if;
-  perform store_response_71a961d90400(p_organization_id, p_api_key_id, p_now, p_response);
+  perform store_response_70f267f3fe93(p_organization_id, p_api_key_id, p_now, p_response);
   insert into api_keys (organization_id, id, name, scopes, expires_at, created_at, updated_at)
     select p_organization_id, p_api_key_id, r.name, r.scopes, r.expires_at, p_now, p_now
       from jsonb_to_record(p_row) as r(name text, scopes text[], expires_at timestamptz);
@@ -5319,7 +5103,7 @@ $function$;
 -- Writes the key as in p_row: 'done', 'caller_changed', 'conflict' where it no longer has the version p_expected, or
 -- 'last_managing_key' where it is the last that manages keys and would not (p_manages). An expiry that a worker has
 -- processed no longer changes: 'conflict' too.
-create or replace function update_api_key_dcc28f8e18f1(
+create or replace function update_api_key_6885071f30a0(
   p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz,
   p_caller_id uuid, p_caller_scopes text[], p_row jsonb, p_manages boolean
 ) returns text
@@ -5328,7 +5112,7 @@ declare
   r record;
 begin
   perform lock_clock_dd363ef23099(p_organization_id);
-  if not key_is_unchanged_1eac7626033d(p_organization_id, p_caller_id, p_caller_scopes, p_now) then
+  if not key_is_unchanged_84dafd96f189(p_organization_id, p_caller_id, p_caller_scopes, p_now) then
     return 'caller_changed';
   end if;
   perform 1 from api_keys k
@@ -5353,7 +5137,7 @@ $function$;
 
 -- Creates a token. Earlier ones work until p_expires_at, or their own earlier end. Returns 'done', 'replayed',
 -- 'caller_changed', or 'conflict' where the key no longer has the version p_expected.
-create or replace function rotate_api_key_935805316e1d(
+create or replace function rotate_api_key_4f7834d8e797(
   p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz,
   p_caller_id uuid, p_caller_scopes text[], p_updated_at timestamptz, p_token_hash bytea, p_last4 text,
   p_expires_at timestamptz, p_response jsonb
@@ -5364,7 +5148,7 @@ begin
   if replayed_55624a46aaf1(p_organization_id, p_now, p_response) then
     return 'replayed';
   end if;
-  if not key_is_unchanged_1eac7626033d(p_organization_id, p_caller_id, p_caller_scopes, p_now) then
+  if not key_is_unchanged_84dafd96f189(p_organization_id, p_caller_id, p_caller_scopes, p_now) then
     return 'caller_changed';
   end if;
   perform 1 from api_keys k
@@ -5372,7 +5156,7 @@ begin
   if not found then
     return 'conflict';
   end if;
-  perform store_response_71a961d90400(p_organization_id, p_api_key_id, p_now, p_response);
+  perform store_response_70f267f3fe93(p_organization_id, p_api_key_id, p_now, p_response);
   delete from api_key_tokens
     where organization_id = p_organization_id and api_key_id = p_api_key_id and expires_at <= p_now;
   update api_key_tokens set expires_at = p_expires_at
@@ -5386,14 +5170,14 @@ $function$;
 
 -- Ends all tokens of the key but its latest, and sets its updated_at if one of them still worked: 'done',
 -- 'caller_changed', or 'conflict' where the key no longer has the version p_expected.
-create or replace function drop_previous_tokens_099e66ebab83(
+create or replace function drop_previous_tokens_616f3951ddb8(
   p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz,
   p_caller_id uuid, p_caller_scopes text[], p_updated_at timestamptz
 ) returns text
 language plpgsql volatile as $function$
 begin
   perform lock_clock_dd363ef23099(p_organization_id);
-  if not key_is_unchanged_1eac7626033d(p_organization_id, p_caller_id, p_caller_scopes, p_now) then
+  if not key_is_unchanged_84dafd96f189(p_organization_id, p_caller_id, p_caller_scopes, p_now) then
     return 'caller_changed';
   end if;
   perform 1 from api_keys k
@@ -5411,10 +5195,11 @@ begin
 end;
 $function$;
 
--- Deletes the key with its tokens, disables the endpoints that it registered, erases stored responses with its tokens, and
--- notes what the key was: 'done', 'caller_changed', 'conflict' where it no longer has the version p_expected, or
--- 'last_managing_key'. Without p_caller_id: for the operator, who may revoke the last key that manages keys.
-create or replace function revoke_api_key_67a6ee479295(
+-- Deletes the key with its tokens, disables the endpoints that it registered, erases stored responses with its
+-- tokens, and notes what the key was: 'done', 'caller_changed', 'conflict' where it no longer has the version
+-- p_expected, or 'last_managing_key'. Without p_caller_id: for the operator, who may revoke the last key that manages
+-- keys.
+create or replace function revoke_api_key_77fca20ff403(
   p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz,
   p_caller_id uuid, p_caller_scopes text[]
 ) returns text
@@ -5422,7 +5207,7 @@ language plpgsql volatile as $function$
 begin
   perform lock_clock_dd363ef23099(p_organization_id);
   if p_caller_id is not null
-      and not key_is_unchanged_1eac7626033d(p_organization_id, p_caller_id, p_caller_scopes, p_now) then
+      and not key_is_unchanged_84dafd96f189(p_organization_id, p_caller_id, p_caller_scopes, p_now) then
     return 'caller_changed';
   end if;
   perform 1 from api_keys k
@@ -5455,7 +5240,7 @@ $function$;
 
 -- Creates a link to the console with the scopes p_scopes, of which the calling key has all: 'done', 'replayed',
 -- 'caller_changed', or 'limit_reached' where p_limit links have not ended.
-create or replace function create_console_link_d30d17515d5e(
+create or replace function create_console_link_27f83c503be3(
   p_organization_id uuid, p_link_id uuid, p_now timestamptz, p_caller_id uuid, p_scopes text[], p_token_hash bytea,
   p_expires_at timestamptz, p_limit int, p_response jsonb
 ) returns text
@@ -5474,7 +5259,7 @@ begin
       where c.organization_id = p_organization_id and c.expires_at > p_now) >= p_limit then
     return 'limit_reached';
   end if;
-  perform store_response_71a961d90400(p_organization_id, p_link_id, p_now, p_response);
+  perform store_response_70f267f3fe93(p_organization_id, p_link_id, p_now, p_response);
   insert into console_links (token_hash, organization_id, id, api_key_id, scopes, created_at, expires_at)
     values (p_token_hash, p_organization_id, p_link_id, p_caller_id, p_scopes, p_now, p_expires_at);
   return 'done';

@@ -15,12 +15,14 @@ import { disableFunction, failPendingFunction, retryNowFunction } from './delive
 import { fanOutFunction } from './delivery/fan-outs.ts'
 import { missedFunction } from './delivery/missed.ts'
 import { disableRegisteredFunction, expireFunction } from './delivery/registrants.ts'
+import { wakeQueuesFunction } from './delivery/wake-queues.ts'
 import { kinds as deskKinds } from './desk/index.ts'
 import { deskTables } from './desk/tables.ts'
 import { storeLoneResponseFunction } from './idempotency/stored-responses.ts'
 import { inboxTable } from './inbox/table.ts'
 import { commitFunction } from './journal/commit-function.ts'
 import { lockClockFunction } from './journal/lock-clock.ts'
+import { recordEventFunction } from './journal/record-event.ts'
 import { replayedFunction, requireSealedWithFunction, storeResponseFunction } from './journal/responses.ts'
 import type { Kind } from './kinds/model/kind.ts'
 import { webhookFunctions } from './webhooks/functions.ts'
@@ -48,6 +50,7 @@ export function schemaOf(
       insertDeliveriesFunction,
       skipReasonFunction(tables),
       createDeliveries,
+      wakeQueuesFunction,
       lockClockFunction,
       replayedFunction,
       requireSealedWithFunction,
@@ -58,7 +61,8 @@ export function schemaOf(
       failPendingFunction,
       retryNowFunction,
       recoverPieceFunction(tables),
-      reportFunction,
+      recordEventFunction,
+      reportFunction(tables),
       fanOutFunction(tables),
       disableRegisteredFunction,
       expireFunction,

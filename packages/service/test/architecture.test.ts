@@ -281,15 +281,16 @@ describe('SQL', () => {
     expect(violations(writes).filter((path) => !path.startsWith('db/migrations/'))).toEqual([
       'delivery/new-deliveries.ts',
       'journal/commit-function.ts',
+      'journal/record-event.sql',
       // Of stored responses, which are of no stream.
       'journal/sql-fragments.ts',
       'journal/store-response.sql',
       'retention/erasure.ts',
       'retention/log-weeks.ts',
-      'webhooks/functions.ts',
+      'webhooks/ping-webhook.sql',
     ])
     // Pings and messages to a subscription about itself report no change, so they are in no stream.
-    const endpoints = ['webhooks/functions.ts', 'delivery/new-deliveries.ts']
+    const endpoints = ['webhooks/ping-webhook.sql', 'delivery/new-deliveries.ts']
       .map((file) => sources.find(({ path }) => path === file)?.text)
       .join()
     const inserted = endpoints.match(/insert into events[^;]*/g)
@@ -327,7 +328,7 @@ describe('SQL', () => {
       'databases/moves/cutover.ts',
       'journal/commit-function.ts',
       'journal/epoch.ts',
-      'journal/sql-fragments.ts',
+      'journal/record-event.sql',
       // Which events are gone, and no stamp.
       'retention/log-weeks.ts',
     ])

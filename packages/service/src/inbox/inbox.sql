@@ -1,5 +1,6 @@
--- The inbox (specification 6.5). Triggers keep it, so that every writer does, also a process of an earlier release, and no
--- commit reads what it does not change. Code that copies whole tables sets `deskwire.copying` and copies these rows too.
+-- The inbox (specification 6.5). Triggers keep it, so that every writer does, also a process of an earlier release,
+-- and no commit reads what it does not change. Code that copies whole tables sets `deskwire.copying` and copies these
+-- rows too.
 
 -- Open conversations, each with the time since when its customer waits.
 create table inbox (

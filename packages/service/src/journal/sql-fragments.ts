@@ -4,7 +4,6 @@
  * request can be repeated, p_response.
  */
 import { refuseNotServed } from './not-served.ts'
-import { sealedOtherwiseCode } from './responses.ts'
 import type { StreamReference } from './stream-table.ts'
 
 /**
@@ -20,18 +19,6 @@ export const lockClock = `if current_setting('lock_timeout') = '0' then
   if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
     ${refuseNotServed('(select c.away from organization_clocks c where c.organization_id = p_organization_id)')}
   end if;`
-
-/**
- * Stamps and writes an event that no commit makes, under the clock row; `v_stamp` and `v_event_id` are then set. Events are read in order
- * by cursor, so none may be lost after it was read. `values`: its type, created_at, subject_kind, subject_id and body.
- */
-export const recordEvent = (values: string) => `perform set_config('synchronous_commit', 'on', true);
-  select c.last_stamp into v_stamp from organization_clocks c where c.organization_id = p_organization_id;
-  v_stamp := greatest(v_stamp + interval '1 millisecond', p_now);
-  v_event_id := new_uuid_v7(v_stamp);
-  insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
-    values (p_organization_id, v_event_id, ${values});
-  update organization_clocks set last_stamp = v_stamp where organization_id = p_organization_id;`
 
 /**
  * SQL: the row of a stream table with this key, as a subquery in FROM. Without statistics the planner takes any index
@@ -96,47 +83,4 @@ export function uncountResponses(gone: string): string {
       from (select sum(o.counted) as counted from gone o) g
       where c.organization_id = $1 and c.kind = '${responseCounter}' and g.counted > 0
         and not exists (select 1 from organizations o where o.organization_id = $1 and o.away is not null)`
-}
-
-/** Refuses one more where p_limit of these rows, as SQL of a `from`, exist. */
-export function refuseBeyondLimit(rows: string): string {
-  return `if (select count(*) from ${rows}) >= p_limit then
-    return 'limit_reached';
-  end if;`
-}
-
-/** Comes before every refusal: a repeated request gets the stored response. */
-export const replayed = `if p_response is not null then
-    perform 1 from idempotency_keys k where k.organization_id = p_organization_id
-      and k.api_key_id = (p_response->>'api_key_id')::uuid and k.method = p_response->>'method' and k.path = p_response->>'path'
-      and k.key between p_response->>'key' and p_response->>'key' and k.${unexpired} order by k.key limit 1;
-    if found then
-      return 'replayed';
-    end if;
-  end if;`
-
-/**
- * Refuses a value sealed with another key than the database names, and locks that name until the commit. So no value
- * stays under an old key after a key rotation (decision 56). `check`: the key's check value; null where nothing is
- * sealed.
- */
-export function requireSealedWith(check: string): string {
-  return `if ${check} is not null then
-    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check = ${check}) for share;
-    if not found then
-      raise exception 'sealed with another encryption key than the database names'
-        using errcode = '${sealedOtherwiseCode}';
-    end if;
-  end if;`
-}
-
-/** Stores the response, sealed or not. `subject`: the argument with its subject's id. */
-export function storeResponseAbout(subject: string): string {
-  return `${requireSealedWith("decode(p_response->>'sealed_with', 'hex')")}
-  if p_response is not null then
-    ${storeResponses(`select (p_response->>'api_key_id')::uuid as api_key_id, p_response->>'method' as method,
-              p_response->>'path' as path, p_response->>'key' as key, decode(p_response->>'request_hash', 'hex') as request_hash,
-              (p_response->>'status')::int as status, ${subject} as subject_id,
-              p_response->>'body' as body, decode(p_response->>'sealed', 'hex') as sealed`)}
-  end if;`
 }

@@ -11,8 +11,8 @@ begin
   end if;
   -- An existing row has expired; its bytes are counted until its replacement is deleted.
   with stored as (
-    insert into idempotency_keys (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body,
-        sealed, created_at, counted)
+    insert into idempotency_keys (organization_id, api_key_id, method, path, key, request_hash, status, subject_id,
+        body, sealed, created_at, counted)
       select p_organization_id, (p_response->>'api_key_id')::uuid, p_response->>'method', p_response->>'path',
           p_response->>'key', decode(p_response->>'request_hash', 'hex'), (p_response->>'status')::int, p_subject_id,
           p_response->>'body', decode(p_response->>'sealed', 'hex'), p_now,

@@ -337,6 +337,7 @@ export function createWorker(options: {
   const reports = createReports({
     ...services,
     database: otherDatabase,
+    tables,
     schedule,
     retention: settings.logRetention,
   })

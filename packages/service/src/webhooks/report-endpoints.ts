@@ -5,28 +5,27 @@
  */
 import { callFunction, unlessBusy } from '../db/call-function.ts'
 import type { Database } from '../db/fair-pool.ts'
-import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
-import { wakeQueues } from '../delivery/endpoint-queues.ts'
+import type { SchemaFunction } from '../db/migration.ts'
+import { fillTemplate, readSql, schemaObject } from '../db/sql-file.ts'
+import {
+  insertDeliveriesFunction,
+  newDeliveryType,
+  skipReasonFunction,
+} from '../delivery/create-deliveries.ts'
 import { missedFunction } from '../delivery/missed.ts'
 import { attemptsOf, type DeliverySchedule, type JobServices } from '../delivery/model.ts'
-import { conditionsHold, insertDeliveries } from '../delivery/new-deliveries.ts'
 import { suspendedOrganizations } from '../delivery/sweep.ts'
 import { deliveryTuning } from '../delivery/tuning.ts'
+import { wakeQueuesFunction } from '../delivery/wake-queues.ts'
+import { lockClockFunction } from '../journal/lock-clock.ts'
 import { streamChannel } from '../journal/notifier.ts'
-import { lockClock, recordEvent } from '../journal/sql-fragments.ts'
+import { recordEventFunction } from '../journal/record-event.ts'
+import type { StreamTable } from '../journal/stream-table.ts'
 import { type JobLoop, jobLoop } from '../kernel/job-loop.ts'
 import { createKeyedQueue } from '../kernel/keyed-queue.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
-import {
-  endpointsToReport,
-  findSubscribers,
-  fromShown,
-  fromSubscribersWith,
-  noteReported,
-  shownColumns,
-  stateToReport,
-} from './table/endpoints.ts'
+import { endpointsToReport, fromShown, shownColumns, stateToReport } from './table/endpoints.ts'
 import { type WebhookRow, webhookRecord } from './webhook.ts'
 
 const { failingAgainAfter, disablingSoonAt, ...limits } = deliveryTuning.reports
@@ -41,47 +40,19 @@ const beginnings = {
 
 type State = keyof typeof beginnings
 
-/** Writes an event about an endpoint, in the version and with the reported state that were read. Returns whether it did. */
-export const reportFunction: SchemaFunction = schemaFunction(
-  'report_endpoint',
-  {
-    arguments:
-      'p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_before text, p_state text, p_since timestamptz, p_type text, p_body text, p_attempts int',
-    returns: 'boolean',
-  },
-  `declare
-  v_stamp timestamptz(3);
-  v_event_id uuid;
-  v_event_types text[] := array[p_type];
-  v_webhooks uuid[];
-  v_may_skip boolean;
-begin
-  ${lockClock}
-  ${noteReported}
-  if not found then
-    return false;
-  end if;
-  ${recordEvent("p_type, v_stamp, 'endpoint', p_webhook_id, p_body")}
-  ${findSubscribers}
-  v_webhooks := array(select x.id from unnest(v_webhooks) as x(id) where x.id <> p_webhook_id);
-  ${insertDeliveries({
-    webhookId: 'w.id',
-    event: 'e',
-    attempts: 'p_attempts',
-    from: fromSubscribersWith(
-      `(select v_event_id as id, p_type as type, v_stamp as created_at, 'endpoint' as subject_kind, p_webhook_id as subject_id)`,
-      ` cross join lateral (select ${conditionsHold([], "w.options->'conditions'", 'w.id', 'e.id')} as holds offset 0) c`,
-    ),
-    holds: 'c.holds',
-  })}
-  ${wakeQueues('v_webhooks')}
-  perform pg_notify('${streamChannel}', p_organization_id || ':' || p_type);
-  return true;
-end;`,
-)
+export const reportFunction = (tables: readonly StreamTable[]): SchemaFunction =>
+  schemaObject(fillTemplate(readSql(import.meta.url, './report-endpoint.sql'), { channel: streamChannel }), [
+    lockClockFunction,
+    recordEventFunction,
+    newDeliveryType,
+    insertDeliveriesFunction,
+    skipReasonFunction(tables),
+    wakeQueuesFunction,
+  ])
 
 interface ReportServices extends JobServices {
   readonly database: Database
+  readonly tables: readonly StreamTable[]
   readonly schedule: DeliverySchedule
   /** How far back the log goes, in milliseconds. */
   readonly retention: number
@@ -91,6 +62,7 @@ export function createReports(services: ReportServices): JobLoop {
   const { database, clock, schedule, retention, log, onDeliveries } = services
   const { exclusiveTasks = createKeyedQueue() } = services
   const { disableAfter } = schedule
+  const report = reportFunction(services.tables)
   const timesAt = (now: number) =>
     [now - failingAgainAfter, now - disablingSoonAt * disableAfter].map(formatTimestamp)
   const read = `select ${shownColumns}, w.reported_state as before, ${stateToReport('$4', '$5')} as state,
@@ -122,7 +94,7 @@ export function createReports(services: ReportServices): JobLoop {
       if (row === undefined || state === null) return 'done'
       const reported = await exclusiveTasks.run(organizationId, () =>
         unlessBusy(
-          callFunction<boolean>(database.of(organizationId), reportFunction, [
+          callFunction<boolean>(database.of(organizationId), report, [
             organizationId,
             webhookId,
             formatTimestamp(now),

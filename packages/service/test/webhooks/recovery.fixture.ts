@@ -65,6 +65,7 @@ export function reportsOn(
 ) {
   return createReports({
     database: unshared(connection),
+    tables,
     clock,
     schedule: deliverySettings.schedule,
     retention: deliverySettings.logRetention,

@@ -1,5 +1,5 @@
--- Whether a calling key is as it was at authentication: neither revoked nor expired, and with the same scopes. Each change
--- of keys checks its caller again, under the clock.
+-- Whether a calling key is as it was at authentication: neither revoked nor expired, and with the same scopes. Each
+-- change of keys checks its caller again, under the clock.
 create function key_is_unchanged(p_organization_id uuid, p_api_key_id uuid, p_scopes text[], p_now timestamptz)
 returns boolean
 language plpgsql volatile as $function$

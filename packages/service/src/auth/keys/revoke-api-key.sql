@@ -1,6 +1,7 @@
--- Deletes the key with its tokens, disables the endpoints that it registered, erases stored responses with its tokens, and
--- notes what the key was: 'done', 'caller_changed', 'conflict' where it no longer has the version p_expected, or
--- 'last_managing_key'. Without p_caller_id: for the operator, who may revoke the last key that manages keys.
+-- Deletes the key with its tokens, disables the endpoints that it registered, erases stored responses with its
+-- tokens, and notes what the key was: 'done', 'caller_changed', 'conflict' where it no longer has the version
+-- p_expected, or 'last_managing_key'. Without p_caller_id: for the operator, who may revoke the last key that manages
+-- keys.
 create function revoke_api_key(
   p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz,
   p_caller_id uuid, p_caller_scopes text[]

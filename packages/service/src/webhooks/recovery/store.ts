@@ -1,15 +1,16 @@
 /** Recoveries in the API: validation, rows and records (specification 11.4). */
 import type { Database } from '../../db/fair-pool.ts'
-import { type SchemaFunction, schemaFunction } from '../../db/migration.ts'
+import type { SchemaFunction } from '../../db/migration.ts'
+import { readSql, schemaObject } from '../../db/sql-file.ts'
 import type { CallUnderClock } from '../../journal/journal.ts'
-import { lockClock, replayed, storeResponseAbout } from '../../journal/sql-fragments.ts'
+import { lockClockFunction } from '../../journal/lock-clock.ts'
+import { replayedFunction, storeResponseFunction } from '../../journal/responses.ts'
 import { type Problem, validationFailed } from '../../kernel/errors.ts'
 import { flag, timestamp } from '../../kernel/fields/fields.ts'
 import { parseCreation, type Shape } from '../../kernel/fields/validate.ts'
 import { fail, ok, type Result } from '../../kernel/outcome.ts'
 import { formatTimestamp } from '../../kernel/timestamps.ts'
 import type { EncodedResponse } from '../store.ts'
-import { closeGap, refuseUnlessActive } from '../table/endpoints.ts'
 import type { RecoveryRow } from '../webhook.ts'
 
 const recoveryFields = {
@@ -145,23 +146,7 @@ export function createRecoveryStore(database: Pick<Database, 'of'>, callUnderClo
   }
 }
 
-/** Creates a recovery that is due now: 'done', 'refused' when the endpoint is disabled or gone, or 'replayed'. `job.ts` runs it. */
-export const beginRecoveryFunction: SchemaFunction = schemaFunction(
-  'recover_webhook',
-  {
-    arguments:
-      'p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_recovery_id uuid, p_since timestamptz, p_until timestamptz, p_include_succeeded boolean, p_response jsonb',
-    returns: 'text',
-  },
-  `begin
-  ${lockClock}
-  ${replayed}
-  ${refuseUnlessActive}
-  ${storeResponseAbout('p_webhook_id')}
-  insert into recoveries (organization_id, webhook_id, id, since, until, include_succeeded, created_at, position, due_at)
-    values (p_organization_id, p_webhook_id, p_recovery_id, p_since, p_until, p_include_succeeded, p_now, first_uuid_v7(p_since), p_now);
-  -- What was left out while it was disabled is the recovery's from now on.
-  ${closeGap}
-  return 'done';
-end;`,
+export const beginRecoveryFunction: SchemaFunction = schemaObject(
+  readSql(import.meta.url, './recover-webhook.sql'),
+  [lockClockFunction, replayedFunction, storeResponseFunction],
 )

@@ -7,26 +7,10 @@ type Status = 'active' | 'disabled'
 
 /** One endpoint, in a function. After `perform`, `found` says whether there is one. */
 
-export const findEndpoint = `perform 1 from ${one};`
-
-/** In the version that was read. */
-export const findUnchangedEndpoint = `perform 1 from ${one}
-    and w.updated_at = p_expected;`
-
-export const lockEndpoint = `perform 1 from ${one} for update;`
-
 /** Locks the endpoint against a change of its status, if it has this status. */
 export const holdEndpoint = (status: Status) => `perform 1 from ${one}
     and w.status = '${status}' for share;`
 
-/** Returns 'refused' when the endpoint is disabled or gone. */
-export const refuseUnlessActive = `perform 1 from ${one}
-    and w.status = 'active';
-  if not found then
-    return 'refused';
-  end if;`
-
-export const endpointExists = `exists (select 1 from ${one})`
 export const endpointIsDisabled = `exists (select 1 from ${own}
         and w.id = p_webhook_id and w.status = 'disabled')`
 
@@ -48,51 +32,6 @@ export const fromEndpoint = (organizationId: string, id: string) =>
 
 export const readEndpoint = (expressions: string, into: string) => `select ${expressions}
     into ${into} ${fromEndpoint('p_organization_id', 'p_webhook_id')};`
-
-export const insertEndpoint = `insert into webhooks (organization_id, id, url, description, events, signatures, options, sealed_headers, status, api_key_id,
-      console_link_id, subscription_id, ends_at, created_at, updated_at)
-    select p_organization_id, p_webhook_id, r.url, r.description, r.events, r.signatures, r.options, decode(r.sealed_headers, 'hex'),
-        'active', r.api_key_id, r.console_link_id, r.subscription_id, r.ends_at, p_now, p_now
-      from jsonb_to_record(p_row) as r(url text, description text, events text[], signatures text[], options jsonb,
-        sealed_headers text, api_key_id uuid, console_link_id uuid, subscription_id text, ends_at timestamptz);`
-
-/** Of the subscription in `p_row`, which may have no second endpoint. */
-export const findSubscription = `perform 1 from ${own}
-    and w.subscription_id = p_row->>'subscription_id';`
-
-/** Extends a subscription that has not ended, and makes it active again. What it missed while it was disabled is its gap. */
-export const extendSubscription = `update webhooks w set ends_at = p_ends_at, status = 'active', disabled_reason = null, disabled_at = null,
-      gap_since = coalesce(w.gap_since, w.disabled_at),
-      gap_until = case when w.disabled_at is null then w.gap_until else p_now end,
-      updated_at = greatest(millisecond_after(w.updated_at), p_now)
-    where w.organization_id = p_organization_id and w.id = p_webhook_id and w.subscription_id is not null
-      and w.ends_at > p_now and w.disabled_reason is distinct from 'registrant_revoked';`
-
-/** As in the record `r`, if it has the version that was read. */
-export const updateEndpoint = `update webhooks w set url = r.url, description = r.description, events = r.events, signatures = r.signatures,
-      options = r.options, sealed_headers = case when p_row ? 'sealed_headers' then decode(r.sealed_headers, 'hex')
-        when r.options ? 'headers' then w.sealed_headers end,
-      status = r.status, disabled_reason = r.disabled_reason, disabled_at = r.disabled_at, gap_since = r.gap_since,
-      gap_until = r.gap_until, api_key_id = r.api_key_id, console_link_id = r.console_link_id,
-      updated_at = r.updated_at
-    where w.organization_id = p_organization_id and w.id = p_webhook_id and w.updated_at = p_expected;`
-
-/** Sets `p_updated_at`, because another part of its record changed. */
-export const dateEndpoint = `update webhooks set updated_at = p_updated_at where organization_id = p_organization_id and id = p_webhook_id;`
-export const redateEndpointWhere = (
-  condition: string,
-) => `update webhooks w set updated_at = greatest(millisecond_after(w.updated_at), p_now)
-    where w.organization_id = p_organization_id and w.id = p_webhook_id
-      and ${condition};`
-
-/** A recovery from `p_since` to `p_until` now covers the events of its disabled period. */
-export const closeGap = `update webhooks set gap_since = null, gap_until = null
-    where organization_id = p_organization_id and id = p_webhook_id and gap_since >= p_since and gap_until <= p_until;`
-
-export const forgetGap = `update webhooks set gap_since = null, gap_until = null
-    where organization_id = p_organization_id and id = p_webhook_id;`
-
-export const deleteEndpoint = `delete from webhooks where organization_id = p_organization_id and id = p_webhook_id;`
 
 /** Disables an active endpoint if `p_reason` still applies: no success since `p_failing_before`, the URL `p_url`, or no registrant. */
 export const disableEndpoint = `update webhooks w set status = 'disabled', disabled_reason = p_reason, disabled_at = p_now,
@@ -132,20 +71,11 @@ export const endpointsToReport = (again: string, soon: string) =>
     )
     .join(' union all ')
 
-/** `p_state`, since `p_since`, was reported; before, `p_before` was. In the version that was read. */
-export const noteReported = `update webhooks w set reported_state = p_state, reported_since = p_since
-    where w.organization_id = p_organization_id and w.id = p_webhook_id and w.updated_at = p_expected
-      and w.reported_state is not distinct from p_before;`
-
 /** The body of an event `e` about an endpoint, which is the endpoint as it then was; null once that is gone, and of other events. */
 export const endpointBody = `case when e.subject_kind = 'endpoint' and exists (select 1 from webhooks s
         where s.organization_id = e.organization_id and s.id = e.subject_id) then e.body end`
 
 /* Endpoints of an organization, in a function. */
-
-/** Of the sort of `p_row`: subscriptions do not count against endpoints. */
-export const endpointsOfSort = `webhooks w where w.organization_id = p_organization_id
-    and (w.subscription_id is null) = (p_row->>'subscription_id' is null)`
 
 /** Disables the active endpoints that the key `p_api_key_id` registered; their ids are then in `v_webhook_ids`. Subscriptions end in an hour. */
 export const disableEndpointsOfKey = `v_ends_at := p_now + interval '1 hour';
@@ -155,19 +85,8 @@ export const disableEndpointsOfKey = `v_ends_at := p_now + interval '1 hour';
       ends_at = least(ends_at, v_ends_at), updated_at = greatest(millisecond_after(updated_at), p_now)
     where organization_id = p_organization_id and id = any(v_webhook_ids);`
 
-/** Those that are active and subscribe to one of `v_event_types`, into `v_webhooks`; whether one may skip events, into `v_may_skip`. */
-export const findSubscribers = `select array_agg(w.id), bool_or(w.options ?| '{conditions,skipOwn}') into v_webhooks, v_may_skip from webhooks w
-    where w.organization_id = p_organization_id and w.status = 'active'
-      and w.events && array(select distinct e.type from unnest(v_event_types) as e(type));`
-
 export const fromSubscriptions = (among: string) =>
   `from ${own} and w.subscription_id is not null and ${among}`
-
-/** The same with each of these events, `e`, that the endpoint subscribes to, and what `each` joins. */
-export const fromSubscribersWith = (events: string, each = '') => `from webhooks w
-        join ${events} e
-          on e.type = any(w.events)${each}
-        where w.organization_id = p_organization_id and w.id = any(v_webhooks)`
 
 /** `p_webhook_id`, or all endpoints of the organization if that is null, each with the rows of `rows`, as `f`. */
 export const endpointsWith = (rows: string) =>
