@@ -897,6 +897,105 @@ AS $function$
       order by m.created_at, m.body::json ->> 'sentAt' limit 1), 'infinity')
 $function$;
 
+CREATE OR REPLACE FUNCTION public.log_of_endpoint_3eb0e7745bc9(p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_pending_from uuid, p_from uuid, p_day date, p_to uuid, p_limit bigint)
+ RETURNS TABLE(id uuid, log_day date)
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select f.id, f.log_day from (
+    select d.id, d.log_day from deliveries d
+      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day = 'infinity'
+        and d.id >= p_pending_from and d.id <= p_to
+      order by d.id desc limit p_limit) f
+    where p_event_type is null and (p_status is null or p_status in ('pending', 'undelivered'))
+  union all
+  select f.id, f.log_day from (
+    select d.id, d.log_day from deliveries d
+      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day = 'infinity'
+        and d.event_type = p_event_type
+        and d.id >= p_pending_from and d.id <= p_to
+      order by d.id desc limit p_limit) f
+    where p_event_type is not null and (p_status is null or p_status in ('pending', 'undelivered'))
+  union all
+  select f.id, f.log_day from (
+    select d.id, d.log_day from deliveries d
+      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= p_day
+        and d.log_day < 'infinity'
+        and d.id >= p_from and d.id <= p_to
+      order by d.id desc limit p_limit) f
+    where p_event_type is null and p_status is null
+  union all
+  select f.id, f.log_day from (
+    select d.id, d.log_day from deliveries d
+      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= p_day
+        and d.log_day < 'infinity' and d.status = 'succeeded'
+        and d.id >= p_from and d.id <= p_to
+      order by d.id desc limit p_limit) f
+    where p_event_type is null and p_status = 'succeeded'
+  union all
+  select f.id, f.log_day from (
+    select d.id, d.log_day from deliveries d
+      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= p_day
+        and d.log_day < 'infinity' and d.status in ('failed', 'skipped')
+        and (d.status, d.id) >= ('failed', p_from) and (d.status, d.id) <= ('failed', p_to)
+      order by d.status desc, d.id desc limit p_limit) f
+    where p_event_type is null and p_status in ('failed', 'undelivered')
+  union all
+  select f.id, f.log_day from (
+    select d.id, d.log_day from deliveries d
+      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= p_day
+        and d.log_day < 'infinity' and d.status in ('failed', 'skipped')
+        and (d.status, d.id) >= ('skipped', p_from) and (d.status, d.id) <= ('skipped', p_to)
+      order by d.status desc, d.id desc limit p_limit) f
+    where p_event_type is null and p_status = 'skipped'
+  union all
+  select f.id, f.log_day from (
+    select d.id, d.log_day from deliveries d
+      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= p_day
+        and d.log_day < 'infinity'
+        and (d.event_type, d.status, d.id) >= (p_event_type, 'succeeded', p_from)
+        and (d.event_type, d.status, d.id) <= (p_event_type, 'succeeded', p_to)
+      order by d.event_type desc, d.status desc, d.id desc limit p_limit) f
+    where p_event_type is not null and (p_status is null or p_status = 'succeeded')
+  union all
+  select f.id, f.log_day from (
+    select d.id, d.log_day from deliveries d
+      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= p_day
+        and d.log_day < 'infinity'
+        and (d.event_type, d.status, d.id) >= (p_event_type, 'failed', p_from)
+        and (d.event_type, d.status, d.id) <= (p_event_type, 'failed', p_to)
+      order by d.event_type desc, d.status desc, d.id desc limit p_limit) f
+    where p_event_type is not null and (p_status is null or p_status in ('failed', 'undelivered'))
+  union all
+  select f.id, f.log_day from (
+    select d.id, d.log_day from deliveries d
+      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= p_day
+        and d.log_day < 'infinity'
+        and (d.event_type, d.status, d.id) >= (p_event_type, 'skipped', p_from)
+        and (d.event_type, d.status, d.id) <= (p_event_type, 'skipped', p_to)
+      order by d.event_type desc, d.status desc, d.id desc limit p_limit) f
+    where p_event_type is not null and (p_status is null or p_status = 'skipped')
+$function$;
+
+CREATE OR REPLACE FUNCTION public.log_of_event_420788d67904(p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_since timestamp with time zone, p_after timestamp with time zone, p_before timestamp with time zone, p_event_id uuid)
+ RETURNS TABLE(webhook_id uuid, id uuid, log_day date)
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select d.webhook_id, d.id, d.log_day from (
+    select d.webhook_id, d.id, d.log_day from deliveries d
+      where d.organization_id = p_organization_id and d.event_id = p_event_id
+        and (d.log_day = 'infinity' or d.log_day >= (p_since at time zone 'UTC')::date and d.log_day < 'infinity'
+          and d.id >= first_uuid_v7(p_since + interval '1 millisecond'))
+        and (p_webhook_id is null or d.webhook_id = p_webhook_id)
+        and (p_status is null or d.status = p_status
+          or p_status = 'undelivered' and d.status in ('pending', 'failed'))
+        and (p_event_type is null or d.event_type = p_event_type)
+        and (p_after is null or d.created_at > p_after) and (p_before is null or d.created_at < p_before)
+      order by d.event_id desc, d.webhook_id desc) d
+    join webhooks w on w.organization_id = p_organization_id and w.id = d.webhook_id
+$function$;
+
 CREATE OR REPLACE FUNCTION public.millisecond_after(p_at timestamp with time zone)
  RETURNS timestamp with time zone
  LANGUAGE sql
@@ -4660,337 +4759,202 @@ begin
 end;
 $function$;
 
-create or replace function read_log_1cfffe60a7df(p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_since timestamptz, p_after timestamptz, p_before timestamptz, p_event_id uuid, p_limit bigint, p_offset bigint) returns table (id uuid, webhook_id uuid, event_id uuid, event_type text, status text, attempt_count int, max_attempts int, response_status int, last_error_code text, last_error_message text, duration_ms int, last_attempt_at timestamptz, next_attempt_at timestamptz, delivered_at timestamptz, created_at timestamptz, updated_at timestamptz)
+-- The latest p_limit rows of an endpoint's log with these filters, by id and day, in no order. A status is one of the
+-- table's, or 'undelivered': pending or failed. Completed deliveries have ids from p_from on and days from p_day on,
+-- pending ones ids from p_pending_from on; all have ids up to p_to.
+--
+-- Each part reads a range of one index. Columns are compared as a row and are part of the order, so that only this
+-- index fits: with `=` for each, a planner that expects few rows may choose another. The index by type separates
+-- completed deliveries by status. What succeeded, and what is pending, has no index of its own: these rows are found
+-- in the order of their ids, among the others of the endpoint. A part that the filters exclude is not begun.
+--
+-- The planner inlines it into the statements of read_log and count_log.
+create or replace function log_of_endpoint_3eb0e7745bc9(
+  p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_pending_from uuid, p_from uuid,
+  p_day date, p_to uuid, p_limit bigint
+) returns table (id uuid, log_day date)
+language sql stable as $function$
+  select f.id, f.log_day from (
+    select d.id, d.log_day from deliveries d
+      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day = 'infinity'
+        and d.id >= p_pending_from and d.id <= p_to
+      order by d.id desc limit p_limit) f
+    where p_event_type is null and (p_status is null or p_status in ('pending', 'undelivered'))
+  union all
+  select f.id, f.log_day from (
+    select d.id, d.log_day from deliveries d
+      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day = 'infinity'
+        and d.event_type = p_event_type
+        and d.id >= p_pending_from and d.id <= p_to
+      order by d.id desc limit p_limit) f
+    where p_event_type is not null and (p_status is null or p_status in ('pending', 'undelivered'))
+  union all
+  select f.id, f.log_day from (
+    select d.id, d.log_day from deliveries d
+      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= p_day
+        and d.log_day < 'infinity'
+        and d.id >= p_from and d.id <= p_to
+      order by d.id desc limit p_limit) f
+    where p_event_type is null and p_status is null
+  union all
+  select f.id, f.log_day from (
+    select d.id, d.log_day from deliveries d
+      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= p_day
+        and d.log_day < 'infinity' and d.status = 'succeeded'
+        and d.id >= p_from and d.id <= p_to
+      order by d.id desc limit p_limit) f
+    where p_event_type is null and p_status = 'succeeded'
+  union all
+  select f.id, f.log_day from (
+    select d.id, d.log_day from deliveries d
+      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= p_day
+        and d.log_day < 'infinity' and d.status in ('failed', 'skipped')
+        and (d.status, d.id) >= ('failed', p_from) and (d.status, d.id) <= ('failed', p_to)
+      order by d.status desc, d.id desc limit p_limit) f
+    where p_event_type is null and p_status in ('failed', 'undelivered')
+  union all
+  select f.id, f.log_day from (
+    select d.id, d.log_day from deliveries d
+      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= p_day
+        and d.log_day < 'infinity' and d.status in ('failed', 'skipped')
+        and (d.status, d.id) >= ('skipped', p_from) and (d.status, d.id) <= ('skipped', p_to)
+      order by d.status desc, d.id desc limit p_limit) f
+    where p_event_type is null and p_status = 'skipped'
+  union all
+  select f.id, f.log_day from (
+    select d.id, d.log_day from deliveries d
+      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= p_day
+        and d.log_day < 'infinity'
+        and (d.event_type, d.status, d.id) >= (p_event_type, 'succeeded', p_from)
+        and (d.event_type, d.status, d.id) <= (p_event_type, 'succeeded', p_to)
+      order by d.event_type desc, d.status desc, d.id desc limit p_limit) f
+    where p_event_type is not null and (p_status is null or p_status = 'succeeded')
+  union all
+  select f.id, f.log_day from (
+    select d.id, d.log_day from deliveries d
+      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= p_day
+        and d.log_day < 'infinity'
+        and (d.event_type, d.status, d.id) >= (p_event_type, 'failed', p_from)
+        and (d.event_type, d.status, d.id) <= (p_event_type, 'failed', p_to)
+      order by d.event_type desc, d.status desc, d.id desc limit p_limit) f
+    where p_event_type is not null and (p_status is null or p_status in ('failed', 'undelivered'))
+  union all
+  select f.id, f.log_day from (
+    select d.id, d.log_day from deliveries d
+      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= p_day
+        and d.log_day < 'infinity'
+        and (d.event_type, d.status, d.id) >= (p_event_type, 'skipped', p_from)
+        and (d.event_type, d.status, d.id) <= (p_event_type, 'skipped', p_to)
+      order by d.event_type desc, d.status desc, d.id desc limit p_limit) f
+    where p_event_type is not null and (p_status is null or p_status = 'skipped')
+$function$;
+
+-- The log of one event with these filters, without deliveries to deleted endpoints. The order is that of the index by
+-- event, so that no other fits. The planner inlines it.
+create or replace function log_of_event_420788d67904(
+  p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_since timestamptz,
+  p_after timestamptz, p_before timestamptz, p_event_id uuid
+) returns table (webhook_id uuid, id uuid, log_day date)
+language sql stable as $function$
+  select d.webhook_id, d.id, d.log_day from (
+    select d.webhook_id, d.id, d.log_day from deliveries d
+      where d.organization_id = p_organization_id and d.event_id = p_event_id
+        and (d.log_day = 'infinity' or d.log_day >= (p_since at time zone 'UTC')::date and d.log_day < 'infinity'
+          and d.id >= first_uuid_v7(p_since + interval '1 millisecond'))
+        and (p_webhook_id is null or d.webhook_id = p_webhook_id)
+        and (p_status is null or d.status = p_status
+          or p_status = 'undelivered' and d.status in ('pending', 'failed'))
+        and (p_event_type is null or d.event_type = p_event_type)
+        and (p_after is null or d.created_at > p_after) and (p_before is null or d.created_at < p_before)
+      order by d.event_id desc, d.webhook_id desc) d
+    join webhooks w on w.organization_id = p_organization_id and w.id = d.webhook_id
+$function$;
+
+-- A page of the delivery log, the latest first: of the endpoint p_webhook_id, or of all that exist; of the event
+-- p_event_id; with this status and type; created after p_since, which is how far the log goes back, after p_after and
+-- before p_before.
+--
+-- A function, so that each connection plans it once, regardless of statistics: planning took longer than reading, and
+-- a plan that sorts would read the whole log of a large endpoint. It finds ids by index, and only then reads the
+-- rows, so that skipped rows are not read. The log of all endpoints merges the latest rows of each: an organization
+-- has few endpoints, and further indexes would slow down every delivery.
+create or replace function read_log_a162e81fb2c3(
+  p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_since timestamptz,
+  p_after timestamptz, p_before timestamptz, p_event_id uuid, p_limit bigint, p_offset bigint
+) returns table (
+  id uuid, webhook_id uuid, event_id uuid, event_type text, status text, attempt_count int, max_attempts int,
+  response_status int, last_error_code text, last_error_message text, duration_ms int, last_attempt_at timestamptz,
+  next_attempt_at timestamptz, delivered_at timestamptz, created_at timestamptz, updated_at timestamptz
+)
 language plpgsql volatile set plan_cache_mode = force_generic_plan set enable_sort = off as $function$
 #variable_conflict use_column
+declare
+  v_since timestamptz := greatest(p_since, p_after);
+  v_pending_from uuid := first_uuid_v7(greatest(p_after, 'epoch') + interval '1 millisecond');
+  v_from uuid := first_uuid_v7(v_since + interval '1 millisecond');
+  v_day date := (v_since at time zone 'UTC')::date;
+  v_to uuid := case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+    else first_uuid_v7(greatest(p_before, 'epoch')) end;
+  v_webhooks uuid[];
+  v_ids uuid[];
+  v_days date[];
 begin
   if p_event_id is not null then
-      return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d
-          where d.organization_id = p_organization_id and d.event_id = p_event_id
-            and (d.log_day = 'infinity' or d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity' and d.id >= first_uuid_v7(p_since::timestamptz + interval '1 millisecond'))
-            and (p_webhook_id is null or d.webhook_id = p_webhook_id)
-            and (p_status is null or d.status = p_status or p_status = 'undelivered' and d.status in ('pending', 'failed'))
-            and (p_event_type is null or d.event_type = p_event_type)
-            and (p_after is null or d.created_at > p_after) and (p_before is null or d.created_at < p_before)
-          order by d.event_id desc, d.webhook_id desc) d join webhooks w on w.organization_id = p_organization_id and w.id = d.webhook_id order by d.id desc limit p_limit offset p_offset;
-  elsif p_status is not distinct from null
-        and (p_event_type is not null) = false then
-      return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
-          select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity'
-          and (d.id) >= (first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.id desc limit p_offset + p_limit) f union all select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.id) >= (first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.id desc limit p_offset + p_limit) f) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
-            order by f.id desc limit p_limit offset p_offset) f
-        cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d where d.organization_id = p_organization_id
-          and d.webhook_id = f.webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
-        order by f.id desc;
-  elsif p_status is not distinct from null
-        and (p_event_type is not null) = true then
-      return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
-          select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity' and d.event_type = p_event_type
-          and (d.id) >= (first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.id desc limit p_offset + p_limit) f union all select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'succeeded', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'succeeded', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.event_type desc, d.status desc, d.id desc limit p_offset + p_limit) f union all select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'failed', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'failed', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.event_type desc, d.status desc, d.id desc limit p_offset + p_limit) f union all select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'skipped', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'skipped', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.event_type desc, d.status desc, d.id desc limit p_offset + p_limit) f) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
-            order by f.id desc limit p_limit offset p_offset) f
-        cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d where d.organization_id = p_organization_id
-          and d.webhook_id = f.webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
-        order by f.id desc;
-  elsif p_status is not distinct from 'pending'
-        and (p_event_type is not null) = false then
-      return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
-          select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity'
-          and (d.id) >= (first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.id desc limit p_offset + p_limit) f) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
-            order by f.id desc limit p_limit offset p_offset) f
-        cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d where d.organization_id = p_organization_id
-          and d.webhook_id = f.webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
-        order by f.id desc;
-  elsif p_status is not distinct from 'pending'
-        and (p_event_type is not null) = true then
-      return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
-          select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity' and d.event_type = p_event_type
-          and (d.id) >= (first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.id desc limit p_offset + p_limit) f) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
-            order by f.id desc limit p_limit offset p_offset) f
-        cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d where d.organization_id = p_organization_id
-          and d.webhook_id = f.webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
-        order by f.id desc;
-  elsif p_status is not distinct from 'succeeded'
-        and (p_event_type is not null) = false then
-      return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
-          select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity' and d.status = 'succeeded'
-          and (d.id) >= (first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.id desc limit p_offset + p_limit) f) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
-            order by f.id desc limit p_limit offset p_offset) f
-        cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d where d.organization_id = p_organization_id
-          and d.webhook_id = f.webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
-        order by f.id desc;
-  elsif p_status is not distinct from 'succeeded'
-        and (p_event_type is not null) = true then
-      return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
-          select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'succeeded', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'succeeded', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.event_type desc, d.status desc, d.id desc limit p_offset + p_limit) f) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
-            order by f.id desc limit p_limit offset p_offset) f
-        cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d where d.organization_id = p_organization_id
-          and d.webhook_id = f.webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
-        order by f.id desc;
-  elsif p_status is not distinct from 'failed'
-        and (p_event_type is not null) = false then
-      return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
-          select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity' and d.status in ('failed', 'skipped')
-          and (d.status, d.id) >= ('failed', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('failed', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.status desc, d.id desc limit p_offset + p_limit) f) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
-            order by f.id desc limit p_limit offset p_offset) f
-        cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d where d.organization_id = p_organization_id
-          and d.webhook_id = f.webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
-        order by f.id desc;
-  elsif p_status is not distinct from 'failed'
-        and (p_event_type is not null) = true then
-      return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
-          select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'failed', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'failed', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.event_type desc, d.status desc, d.id desc limit p_offset + p_limit) f) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
-            order by f.id desc limit p_limit offset p_offset) f
-        cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d where d.organization_id = p_organization_id
-          and d.webhook_id = f.webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
-        order by f.id desc;
-  elsif p_status is not distinct from 'skipped'
-        and (p_event_type is not null) = false then
-      return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
-          select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity' and d.status in ('failed', 'skipped')
-          and (d.status, d.id) >= ('skipped', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('skipped', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.status desc, d.id desc limit p_offset + p_limit) f) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
-            order by f.id desc limit p_limit offset p_offset) f
-        cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d where d.organization_id = p_organization_id
-          and d.webhook_id = f.webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
-        order by f.id desc;
-  elsif p_status is not distinct from 'skipped'
-        and (p_event_type is not null) = true then
-      return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
-          select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'skipped', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'skipped', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.event_type desc, d.status desc, d.id desc limit p_offset + p_limit) f) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
-            order by f.id desc limit p_limit offset p_offset) f
-        cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d where d.organization_id = p_organization_id
-          and d.webhook_id = f.webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
-        order by f.id desc;
-  elsif p_status is not distinct from 'undelivered'
-        and (p_event_type is not null) = false then
-      return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
-          select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity'
-          and (d.id) >= (first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.id desc limit p_offset + p_limit) f union all select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity' and d.status in ('failed', 'skipped')
-          and (d.status, d.id) >= ('failed', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('failed', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.status desc, d.id desc limit p_offset + p_limit) f) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
-            order by f.id desc limit p_limit offset p_offset) f
-        cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d where d.organization_id = p_organization_id
-          and d.webhook_id = f.webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
-        order by f.id desc;
-  elsif p_status is not distinct from 'undelivered'
-        and (p_event_type is not null) = true then
-      return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
-          select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity' and d.event_type = p_event_type
-          and (d.id) >= (first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.id desc limit p_offset + p_limit) f union all select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'failed', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'failed', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.event_type desc, d.status desc, d.id desc limit p_offset + p_limit) f) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
-            order by f.id desc limit p_limit offset p_offset) f
-        cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d where d.organization_id = p_organization_id
-          and d.webhook_id = f.webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
-        order by f.id desc;
+    select array_agg(f.webhook_id), array_agg(f.id), array_agg(f.log_day) into v_webhooks, v_ids, v_days
+      from (select f.webhook_id, f.id, f.log_day
+        from log_of_event_420788d67904(p_organization_id, p_webhook_id, p_status, p_event_type, p_since, p_after, p_before,
+          p_event_id) f
+        order by f.id desc limit p_limit offset p_offset) f;
+  else
+    select array_agg(f.webhook_id), array_agg(f.id), array_agg(f.log_day) into v_webhooks, v_ids, v_days
+      from (select w.id as webhook_id, f.id, f.log_day from webhooks w
+        cross join lateral log_of_endpoint_3eb0e7745bc9(p_organization_id, w.id, p_status, p_event_type, v_pending_from, v_from,
+          v_day, v_to, p_offset + p_limit) f
+        where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
+        order by f.id desc limit p_limit offset p_offset) f;
   end if;
+  return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts,
+      d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at,
+      d.delivered_at, d.created_at, d.updated_at
+    from unnest(v_webhooks, v_ids, v_days) as f(webhook_id, id, log_day)
+      cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count,
+          d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at,
+          d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at
+        from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = f.webhook_id and d.log_day = f.log_day
+          and d.id >= f.id and d.id <= f.id
+        order by d.id limit 1) d
+    order by f.id desc;
 end;
 $function$;
 
-create or replace function count_log_f59c5e8bede3(p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_since timestamptz, p_after timestamptz, p_before timestamptz, p_event_id uuid) returns bigint
+-- How many rows the delivery log has with these filters, which are those of read_log, up to one more than
+-- 10000.
+create or replace function count_log_c0e55a3c0a7c(
+  p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_since timestamptz,
+  p_after timestamptz, p_before timestamptz, p_event_id uuid
+) returns bigint
 language plpgsql volatile set plan_cache_mode = force_generic_plan set enable_sort = off as $function$
-#variable_conflict use_column
+declare
+  v_since timestamptz := greatest(p_since, p_after);
+  v_pending_from uuid := first_uuid_v7(greatest(p_after, 'epoch') + interval '1 millisecond');
+  v_from uuid := first_uuid_v7(v_since + interval '1 millisecond');
+  v_day date := (v_since at time zone 'UTC')::date;
+  v_to uuid := case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+    else first_uuid_v7(greatest(p_before, 'epoch')) end;
+  v_limit bigint := 10000 + 1;
 begin
   if p_event_id is not null then
-      return (select count(*) from (select 1 from (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d
-          where d.organization_id = p_organization_id and d.event_id = p_event_id
-            and (d.log_day = 'infinity' or d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity' and d.id >= first_uuid_v7(p_since::timestamptz + interval '1 millisecond'))
-            and (p_webhook_id is null or d.webhook_id = p_webhook_id)
-            and (p_status is null or d.status = p_status or p_status = 'undelivered' and d.status in ('pending', 'failed'))
-            and (p_event_type is null or d.event_type = p_event_type)
-            and (p_after is null or d.created_at > p_after) and (p_before is null or d.created_at < p_before)
-          order by d.event_id desc, d.webhook_id desc) d join webhooks w on w.organization_id = p_organization_id and w.id = d.webhook_id limit 10001) c);
-  elsif p_status is not distinct from null
-        and (p_event_type is not null) = false then
-      return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity'
-          and (d.id) >= (first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.id desc limit 10001) f union all select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.id) >= (first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.id desc limit 10001) f) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
-  elsif p_status is not distinct from null
-        and (p_event_type is not null) = true then
-      return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity' and d.event_type = p_event_type
-          and (d.id) >= (first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.id desc limit 10001) f union all select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'succeeded', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'succeeded', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.event_type desc, d.status desc, d.id desc limit 10001) f union all select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'failed', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'failed', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.event_type desc, d.status desc, d.id desc limit 10001) f union all select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'skipped', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'skipped', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.event_type desc, d.status desc, d.id desc limit 10001) f) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
-  elsif p_status is not distinct from 'pending'
-        and (p_event_type is not null) = false then
-      return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity'
-          and (d.id) >= (first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.id desc limit 10001) f) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
-  elsif p_status is not distinct from 'pending'
-        and (p_event_type is not null) = true then
-      return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity' and d.event_type = p_event_type
-          and (d.id) >= (first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.id desc limit 10001) f) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
-  elsif p_status is not distinct from 'succeeded'
-        and (p_event_type is not null) = false then
-      return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity' and d.status = 'succeeded'
-          and (d.id) >= (first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.id desc limit 10001) f) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
-  elsif p_status is not distinct from 'succeeded'
-        and (p_event_type is not null) = true then
-      return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'succeeded', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'succeeded', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.event_type desc, d.status desc, d.id desc limit 10001) f) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
-  elsif p_status is not distinct from 'failed'
-        and (p_event_type is not null) = false then
-      return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity' and d.status in ('failed', 'skipped')
-          and (d.status, d.id) >= ('failed', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('failed', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.status desc, d.id desc limit 10001) f) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
-  elsif p_status is not distinct from 'failed'
-        and (p_event_type is not null) = true then
-      return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'failed', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'failed', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.event_type desc, d.status desc, d.id desc limit 10001) f) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
-  elsif p_status is not distinct from 'skipped'
-        and (p_event_type is not null) = false then
-      return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity' and d.status in ('failed', 'skipped')
-          and (d.status, d.id) >= ('skipped', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('skipped', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.status desc, d.id desc limit 10001) f) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
-  elsif p_status is not distinct from 'skipped'
-        and (p_event_type is not null) = true then
-      return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'skipped', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'skipped', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.event_type desc, d.status desc, d.id desc limit 10001) f) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
-  elsif p_status is not distinct from 'undelivered'
-        and (p_event_type is not null) = false then
-      return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity'
-          and (d.id) >= (first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.id desc limit 10001) f union all select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity' and d.status in ('failed', 'skipped')
-          and (d.status, d.id) >= ('failed', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('failed', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.status desc, d.id desc limit 10001) f) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
-  elsif p_status is not distinct from 'undelivered'
-        and (p_event_type is not null) = true then
-      return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity' and d.event_type = p_event_type
-          and (d.id) >= (first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.id desc limit 10001) f union all select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'failed', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'failed', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.event_type desc, d.status desc, d.id desc limit 10001) f) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
+    return (select count(*) from (select 1
+      from log_of_event_420788d67904(p_organization_id, p_webhook_id, p_status, p_event_type, p_since, p_after, p_before,
+        p_event_id) f
+      limit v_limit) c);
   end if;
+  return (select count(*) from (select 1 from webhooks w
+    cross join lateral log_of_endpoint_3eb0e7745bc9(p_organization_id, w.id, p_status, p_event_type, v_pending_from, v_from, v_day,
+      v_to, v_limit) f
+    where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
+    limit v_limit) c);
 end;
 $function$;
 

@@ -168,7 +168,9 @@ export async function standing(pool: Pool) {
   const { rows } = await pool.query<{ status: string; count: number; attempts: number }>(
     `select d.status, count(*)::int as count, sum(d.attempt_count)::int as attempts from deliveries d group by d.status`,
   )
-  const endpoint_queues = await pool.query('select l.webhook_id from endpoint_queues l where l.lease_id is not null')
+  const endpoint_queues = await pool.query(
+    'select l.webhook_id from endpoint_queues l where l.lease_id is not null',
+  )
   const of = (status: string) => rows.find((row) => row.status === status) ?? { count: 0, attempts: 0 }
   return {
     succeeded: of('succeeded').count,

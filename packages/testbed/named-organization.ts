@@ -31,8 +31,10 @@ export function namingOf(sql: string): Naming {
   return reader.naming()
 }
 
-/** The statements of a plpgsql function. */
+/** The statements of a function, in SQL or plpgsql; none of a type. */
 export function statementsIn(definition: string): readonly string[] {
+  const [, body] = /^language sql [\s\S]*?\$function\$([\s\S]*)\$function\$/m.exec(definition) ?? []
+  if (body !== undefined) return [body]
   const found: string[] = []
   const visit = (tree: unknown) => {
     if (Array.isArray(tree)) tree.forEach(visit)

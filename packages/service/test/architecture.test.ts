@@ -401,9 +401,6 @@ describe('SQL', () => {
         // By primary keys, which begin with it.
         // biome-ignore lint/suspicious/noTemplateCurlyInString: the source as it is written
         "webhooks/key-rotation.ts: with mine as (\n           select ${of('t')}, c.bec",
-        // Its arms name it, each for itself.
-        "webhooks/log-functions.ts: select 1 from (${some('1', String(countedAtMost + ",
-        "webhooks/log-functions.ts: select f.id, f.log_day from (${some('d.id, d.log_d",
       ].sort(),
     )
   })

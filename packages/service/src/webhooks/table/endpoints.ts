@@ -88,11 +88,6 @@ export const disableEndpointsOfKey = `v_ends_at := p_now + interval '1 hour';
 export const fromSubscriptions = (among: string) =>
   `from ${own} and w.subscription_id is not null and ${among}`
 
-/** `p_webhook_id`, or all endpoints of the organization if that is null, each with the rows of `rows`, as `f`. */
-export const endpointsWith = (rows: string) =>
-  `webhooks w cross join lateral (${rows}) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)`
-
 /* Statements, and parts of them. */
 
 export const joinEndpoint = (organizationId: string, id: string) =>
