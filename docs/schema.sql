@@ -1,6 +1,54 @@
--- The schema as a database has it. Generated: npm run generate. Read it from the top: first what there is, then the functions
--- that write it, the commit function first. Weeks of events, deliveries and attempts are made as time goes and are not
--- shown. What each key of the commit function's argument means: packages/service/src/journal/commit-protocol.ts.
+-- The schema as a database has it. Generated: npm run generate.
+--
+-- First the map, then each table with its keys, checks and indexes, then the functions. The sources are .sql files next
+-- to the code that calls them, in packages/service/src; each has the name of its function.
+--
+-- The map: each table below what it refers to, and what writes it. A commit is one call of the commit function: one
+-- transaction, under the lock of the organization's row in organization_clocks.
+--
+--   installation             one row                             the first start, a key rotation, a restore
+--   organizations            what owns everything else           the operator; a move sets `away`
+--     organization_clocks    the last stamp; locked first        every commit
+--     kind_counters          counts and digests of a kind        every commit
+--     restores               the span that each restore lost     a restore
+--     api_keys               identities and their scopes         calls that manage keys
+--       api_key_tokens       from a token's hash to its key      the same, rotations
+--       api_key_uses         when it was last used               requests, at most every so often
+--       console_links        links and sessions of the console   a key, the exchange of the link
+--     revoked_api_keys       what keys were, for 30 days         a revocation
+--
+--   The stream: objects, and what happened to them
+--     teammates, customers, conversations, messages, notes, tickets, bookings
+--                            rows and removal records, in the    commits
+--                            one order of (updated_at, id)
+--     ..._words              what they are found by              commits
+--     inbox                  open conversations that wait        triggers on conversations and messages
+--     events                 what happened, a partition a week   commits, pings, reports of endpoints
+--     idempotency_keys       stored responses, for 24 hours      the commit that made the response
+--     erasures, detachments  what events and responses still     commits that remove; maintenance deletes them
+--                            show of removed objects             once it has erased that
+--
+--   Delivery: of events to endpoints
+--     webhooks               endpoints                           calls that manage endpoints, workers that disable
+--       webhook_secrets      signing secrets, sealed             rotations
+--       webhook_health       recent results                      completions
+--       endpoint_queues      when work is due, and who has it    commits, claims, completions
+--       recoveries           replays of missed events            a call; workers, piece by piece
+--       fan_outs             deliveries of large commits         such a commit; workers, piece by piece
+--     deliveries             event and endpoint: pending ones    commits create them, completions complete them
+--                            apart, completed a partition a week
+--     attempts               all but each delivery's last        completions
+--     delivery_stats         counts by the minute and the hour   completions
+--     removed_webhooks       whose deliveries are still there    the deletion; maintenance
+--     summary_jobs           resolutions without a summary       workers
+--
+--   Several databases (decisions 65 and 66)
+--     directory_organizations, directory_tokens                  in the first database: what the others serve
+--     organization_moves, move_changes                           in the source of a move
+--     organization_arrivals                                      in the target of a move
+--     moved_rows                                                 in both
+--
+--   schema_migrations        which migrations it has had         a start, `deskwire migrate`
 
 -- Which migrations the database has had.
 create table schema_migrations (
@@ -568,16 +616,7 @@ create index customers_phone on customers (organization_id, phone, created_at de
 create index customers_removed on customers (organization_id, updated_at, id) where removed_at is not null;
 create index customers_stream on customers (organization_id, updated_at, id);
 
--- The words that customers are found by, in a table of their own, so that other changes write nothing here.
-create table customers_words (
-  organization_id uuid not null,
-  id uuid not null,
-  created_at timestamptz(3) not null,
-  terms text not null,
-  primary key (organization_id, id)
-);
-create index customers_words_found on customers_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
-create index customers_words_outdated on customers_words (organization_id, id) where "left"(terms, 2) <> '~3'::text;
+-- customers_words is like teammates_words.
 
 -- The stream of conversations: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
 create table conversations (
@@ -614,16 +653,7 @@ create index conversations_unsummarized on conversations (resolved_at) where res
 create trigger inbox_changed after update on conversations for each row when ((old.status is distinct from new.status or old.assignee_id is distinct from new.assignee_id or old.removed_at is distinct from new.removed_at) and current_setting('deskwire.copying'::text, true) is distinct from 'on'::text) execute function inbox_conversation();
 create trigger inbox_new after insert on conversations for each row when (current_setting('deskwire.copying'::text, true) is distinct from 'on'::text) execute function inbox_conversation();
 
--- The words that conversations are found by, in a table of their own, so that other changes write nothing here.
-create table conversations_words (
-  organization_id uuid not null,
-  id uuid not null,
-  created_at timestamptz(3) not null,
-  terms text not null,
-  primary key (organization_id, id)
-);
-create index conversations_words_found on conversations_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
-create index conversations_words_outdated on conversations_words (organization_id, id) where "left"(terms, 2) <> '~3'::text;
+-- conversations_words is like teammates_words.
 
 -- The stream of messages: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
 create table messages (
@@ -655,16 +685,7 @@ create index messages_stream on messages (organization_id, updated_at, id);
 create trigger inbox_new after insert on messages for each row when (current_setting('deskwire.copying'::text, true) is distinct from 'on'::text) execute function inbox_message();
 create trigger inbox_removed after update on messages referencing old table as before_rows new table as after_rows for each statement when (current_setting('deskwire.copying'::text, true) is distinct from 'on'::text) execute function inbox_removed_messages();
 
--- The words that messages are found by, in a table of their own, so that other changes write nothing here.
-create table messages_words (
-  organization_id uuid not null,
-  id uuid not null,
-  created_at timestamptz(3) not null,
-  terms text not null,
-  primary key (organization_id, id)
-);
-create index messages_words_found on messages_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
-create index messages_words_outdated on messages_words (organization_id, id) where "left"(terms, 2) <> '~3'::text;
+-- messages_words is like teammates_words.
 
 -- The stream of notes: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
 create table notes (
@@ -690,16 +711,7 @@ create index notes_live on notes (organization_id, updated_at, id) where removed
 create index notes_removed on notes (organization_id, updated_at, id) where removed_at is not null;
 create index notes_stream on notes (organization_id, updated_at, id);
 
--- The words that notes are found by, in a table of their own, so that other changes write nothing here.
-create table notes_words (
-  organization_id uuid not null,
-  id uuid not null,
-  created_at timestamptz(3) not null,
-  terms text not null,
-  primary key (organization_id, id)
-);
-create index notes_words_found on notes_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
-create index notes_words_outdated on notes_words (organization_id, id) where "left"(terms, 2) <> '~3'::text;
+-- notes_words is like teammates_words.
 
 -- The stream of tickets: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
 create table tickets (
@@ -736,16 +748,7 @@ create index tickets_status on tickets (organization_id, status, created_at desc
 create index tickets_stream on tickets (organization_id, updated_at, id);
 create index tickets_type on tickets (organization_id, type, created_at desc, id desc) where removed_at is null and type is not null;
 
--- The words that tickets are found by, in a table of their own, so that other changes write nothing here.
-create table tickets_words (
-  organization_id uuid not null,
-  id uuid not null,
-  created_at timestamptz(3) not null,
-  terms text not null,
-  primary key (organization_id, id)
-);
-create index tickets_words_found on tickets_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
-create index tickets_words_outdated on tickets_words (organization_id, id) where "left"(terms, 2) <> '~3'::text;
+-- tickets_words is like teammates_words.
 
 -- The stream of bookings: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
 create table bookings (
@@ -778,16 +781,7 @@ create index bookings_status on bookings (organization_id, status, created_at de
 create index bookings_stream on bookings (organization_id, updated_at, id);
 create index bookings_times on bookings (organization_id, assignee_id, (body::json ->> 'endAt'::text) collate "c") where removed_at is null and assignee_id is not null and (status = any (array['pending'::text, 'confirmed'::text]));
 
--- The words that bookings are found by, in a table of their own, so that other changes write nothing here.
-create table bookings_words (
-  organization_id uuid not null,
-  id uuid not null,
-  created_at timestamptz(3) not null,
-  terms text not null,
-  primary key (organization_id, id)
-);
-create index bookings_words_found on bookings_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
-create index bookings_words_outdated on bookings_words (organization_id, id) where "left"(terms, 2) <> '~3'::text;
+-- bookings_words is like teammates_words.
 
 -- Open conversations, each with the time since when its customer waits.
 create table inbox (
@@ -802,28 +796,26 @@ create index inbox_longest on inbox (organization_id, awaiting_since, conversati
 
 -- Functions that migrations made.
 
-CREATE OR REPLACE FUNCTION public.content_term(p_body text)
- RETURNS bigint
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE
-RETURN ((('x'::text || "left"(encode(sha256(convert_to(p_body, 'UTF8'::name)), 'hex'::text), 16)))::bit(64))::bigint;
+-- A row's term of the content digest: of its bytes, as digest_term is of its id and version.
+create function content_term(p_body text) returns bigint
+language sql immutable parallel safe
+return ('x' || left(encode(sha256(convert_to(p_body, 'UTF8')), 'hex'), 16))::bit(64)::bigint;
 
-CREATE OR REPLACE FUNCTION public.digest_term(p_id uuid, p_updated_at text)
- RETURNS numeric
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE
-RETURN (((('x'::text || "left"(encode(sha256(convert_to((((p_id)::text || ':'::text) || p_updated_at), 'UTF8'::name)), 'hex'::text), 16)))::bit(64))::bigint)::numeric;
+-- A row's term of the checkpoint: the first eight bytes of SHA-256 as a signed number. Sums are modulo 2^64, where
+-- signs do not matter.
+create function digest_term(p_id uuid, p_updated_at text) returns numeric
+language sql immutable parallel safe
+return ('x' || left(encode(sha256(convert_to(p_id::text || ':' || p_updated_at, 'UTF8')), 'hex'), 16))
+  ::bit(64)::bigint::numeric;
 
-CREATE OR REPLACE FUNCTION public.first_uuid_v7(p_at timestamp with time zone)
- RETURNS uuid
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE
-RETURN ((lpad(to_hex((floor((EXTRACT(epoch FROM p_at) * (1000)::numeric)))::bigint), 12, '0'::text) || '70008000000000000000'::text))::uuid;
+-- The least UUIDv7 of the millisecond of p_at.
+create function first_uuid_v7(p_at timestamptz) returns uuid
+language sql immutable parallel safe
+return (lpad(to_hex(floor(extract(epoch from p_at) * 1000)::bigint), 12, '0') || '70008000000000000000')::uuid;
 
-CREATE OR REPLACE FUNCTION public.inbox_conversation()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
+-- Adds a conversation to the inbox when it is open, removes it when it is not, and keeps its assignee.
+create function inbox_conversation() returns trigger
+language plpgsql as $function$
 begin
   if new.status <> 'open' or new.removed_at is not null then
     delete from inbox i where i.organization_id = new.organization_id and i.conversation_id = new.id;
@@ -839,10 +831,10 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION public.inbox_message()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
+-- A customer's message begins the wait, an answer ends it. An imported message may be older than others of its
+-- conversation: then the conversation's messages are read again.
+create function inbox_message() returns trigger
+language plpgsql as $function$
 declare
   v_sent_at timestamptz := coalesce((new.body::json ->> 'sentAt')::timestamptz, new.created_at);
 begin
@@ -861,10 +853,10 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION public.inbox_removed_messages()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
+-- Reads the messages of conversations again that lost some. Once for the statement: of a conversation with thousands of
+-- messages, each would look at all that are gone.
+create function inbox_removed_messages() returns trigger
+language plpgsql as $function$
 begin
   update inbox i set awaiting_since = inbox_since(i.organization_id, i.conversation_id)
     from (select distinct b.organization_id, b.conversation_id from before_rows b
@@ -875,11 +867,10 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION public.inbox_since(p_organization_id uuid, p_conversation_id uuid)
- RETURNS timestamp with time zone
- LANGUAGE sql
- STABLE
-AS $function$
+-- The time since when the customer of a conversation waits: that of the customer's first message after the last answer,
+-- or infinity. Messages of one batch have one time of creation.
+create function inbox_since(p_organization_id uuid, p_conversation_id uuid) returns timestamptz
+language sql stable as $function$
   with answer as (
     select a.created_at, max(a.body::json ->> 'sentAt') as sent_at from messages a
       where a.organization_id = p_organization_id and a.conversation_id = p_conversation_id and a.removed_at is null
@@ -897,126 +888,31 @@ AS $function$
       order by m.created_at, m.body::json ->> 'sentAt' limit 1), 'infinity')
 $function$;
 
-CREATE OR REPLACE FUNCTION public.log_of_endpoint_3eb0e7745bc9(p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_pending_from uuid, p_from uuid, p_day date, p_to uuid, p_limit bigint)
- RETURNS TABLE(id uuid, log_day date)
- LANGUAGE sql
- STABLE
-AS $function$
-  select f.id, f.log_day from (
-    select d.id, d.log_day from deliveries d
-      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day = 'infinity'
-        and d.id >= p_pending_from and d.id <= p_to
-      order by d.id desc limit p_limit) f
-    where p_event_type is null and (p_status is null or p_status in ('pending', 'undelivered'))
-  union all
-  select f.id, f.log_day from (
-    select d.id, d.log_day from deliveries d
-      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day = 'infinity'
-        and d.event_type = p_event_type
-        and d.id >= p_pending_from and d.id <= p_to
-      order by d.id desc limit p_limit) f
-    where p_event_type is not null and (p_status is null or p_status in ('pending', 'undelivered'))
-  union all
-  select f.id, f.log_day from (
-    select d.id, d.log_day from deliveries d
-      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= p_day
-        and d.log_day < 'infinity'
-        and d.id >= p_from and d.id <= p_to
-      order by d.id desc limit p_limit) f
-    where p_event_type is null and p_status is null
-  union all
-  select f.id, f.log_day from (
-    select d.id, d.log_day from deliveries d
-      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= p_day
-        and d.log_day < 'infinity' and d.status = 'succeeded'
-        and d.id >= p_from and d.id <= p_to
-      order by d.id desc limit p_limit) f
-    where p_event_type is null and p_status = 'succeeded'
-  union all
-  select f.id, f.log_day from (
-    select d.id, d.log_day from deliveries d
-      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= p_day
-        and d.log_day < 'infinity' and d.status in ('failed', 'skipped')
-        and (d.status, d.id) >= ('failed', p_from) and (d.status, d.id) <= ('failed', p_to)
-      order by d.status desc, d.id desc limit p_limit) f
-    where p_event_type is null and p_status in ('failed', 'undelivered')
-  union all
-  select f.id, f.log_day from (
-    select d.id, d.log_day from deliveries d
-      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= p_day
-        and d.log_day < 'infinity' and d.status in ('failed', 'skipped')
-        and (d.status, d.id) >= ('skipped', p_from) and (d.status, d.id) <= ('skipped', p_to)
-      order by d.status desc, d.id desc limit p_limit) f
-    where p_event_type is null and p_status = 'skipped'
-  union all
-  select f.id, f.log_day from (
-    select d.id, d.log_day from deliveries d
-      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= p_day
-        and d.log_day < 'infinity'
-        and (d.event_type, d.status, d.id) >= (p_event_type, 'succeeded', p_from)
-        and (d.event_type, d.status, d.id) <= (p_event_type, 'succeeded', p_to)
-      order by d.event_type desc, d.status desc, d.id desc limit p_limit) f
-    where p_event_type is not null and (p_status is null or p_status = 'succeeded')
-  union all
-  select f.id, f.log_day from (
-    select d.id, d.log_day from deliveries d
-      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= p_day
-        and d.log_day < 'infinity'
-        and (d.event_type, d.status, d.id) >= (p_event_type, 'failed', p_from)
-        and (d.event_type, d.status, d.id) <= (p_event_type, 'failed', p_to)
-      order by d.event_type desc, d.status desc, d.id desc limit p_limit) f
-    where p_event_type is not null and (p_status is null or p_status in ('failed', 'undelivered'))
-  union all
-  select f.id, f.log_day from (
-    select d.id, d.log_day from deliveries d
-      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= p_day
-        and d.log_day < 'infinity'
-        and (d.event_type, d.status, d.id) >= (p_event_type, 'skipped', p_from)
-        and (d.event_type, d.status, d.id) <= (p_event_type, 'skipped', p_to)
-      order by d.event_type desc, d.status desc, d.id desc limit p_limit) f
-    where p_event_type is not null and (p_status is null or p_status = 'skipped')
-$function$;
+-- Immutable, unlike a sum with an interval, so a sharding layer accepts it in an update (decision 65).
+create function millisecond_after(p_at timestamptz) returns timestamptz
+language sql immutable parallel safe
+return p_at + interval '1 millisecond';
 
-CREATE OR REPLACE FUNCTION public.log_of_event_420788d67904(p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_since timestamp with time zone, p_after timestamp with time zone, p_before timestamp with time zone, p_event_id uuid)
- RETURNS TABLE(webhook_id uuid, id uuid, log_day date)
- LANGUAGE sql
- STABLE
-AS $function$
-  select d.webhook_id, d.id, d.log_day from (
-    select d.webhook_id, d.id, d.log_day from deliveries d
-      where d.organization_id = p_organization_id and d.event_id = p_event_id
-        and (d.log_day = 'infinity' or d.log_day >= (p_since at time zone 'UTC')::date and d.log_day < 'infinity'
-          and d.id >= first_uuid_v7(p_since + interval '1 millisecond'))
-        and (p_webhook_id is null or d.webhook_id = p_webhook_id)
-        and (p_status is null or d.status = p_status
-          or p_status = 'undelivered' and d.status in ('pending', 'failed'))
-        and (p_event_type is null or d.event_type = p_event_type)
-        and (p_after is null or d.created_at > p_after) and (p_before is null or d.created_at < p_before)
-      order by d.event_id desc, d.webhook_id desc) d
-    join webhooks w on w.organization_id = p_organization_id and w.id = d.webhook_id
-$function$;
+-- A new UUIDv7 of the time p_at: its milliseconds, then random bits.
+create function new_uuid_v7(p_at timestamptz) returns uuid
+language sql volatile parallel safe
+return encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
+  placing substring(int8send(floor(extract(epoch from p_at) * 1000)::bigint) from 3) from 1 for 6),
+  52, 1), 53, 1), 'hex')::uuid;
 
-CREATE OR REPLACE FUNCTION public.millisecond_after(p_at timestamp with time zone)
- RETURNS timestamp with time zone
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE
-RETURN (p_at + '00:00:00.001'::interval);
+-- What the words p_terms are indexed as. Each term has the end of the organization's id in front, so that the index
+-- finds those of one organization without an extension. One expression of built-in functions, which the planner
+-- inlines.
+create function search_vector(p_organization_id uuid, p_terms text) returns tsvector
+language sql immutable parallel safe
+return array_to_tsvector(string_to_array(
+  right(p_organization_id::text, 8) || replace(p_terms, ' ', ' ' || right(p_organization_id::text, 8)), ' '));
 
-CREATE OR REPLACE FUNCTION public.new_uuid_v7(p_at timestamp with time zone)
- RETURNS uuid
- LANGUAGE sql
- PARALLEL SAFE
-RETURN (encode(set_bit(set_bit(OVERLAY(uuid_send(gen_random_uuid()) PLACING SUBSTRING(int8send((floor((EXTRACT(epoch FROM p_at) * (1000)::numeric)))::bigint) FROM 3) FROM 1 FOR 6), (52)::bigint, 1), (53)::bigint, 1), 'hex'::text))::uuid;
+-- Functions of this version, the commit function first. In a database each name ends in a hash of the function's text,
+-- so that processes of two releases can share it. What has a part for each kind is shown for one: ticket.
+-- What each key of the commit function's argument means: packages/service/src/journal/commit-protocol.ts.
 
-CREATE OR REPLACE FUNCTION public.search_vector(p_organization_id uuid, p_terms text)
- RETURNS tsvector
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE
-RETURN array_to_tsvector(string_to_array(("right"((p_organization_id)::text, 8) || replace(p_terms, ' '::text, (' '::text || "right"((p_organization_id)::text, 8)))), ' '::text));
-
--- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
-
-create or replace function commit_ab7ac864f99f(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+create function commit(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
 language plpgsql volatile set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $function$
 #variable_conflict use_column
 declare
@@ -1096,83 +992,11 @@ begin
 
   -- 3. Rows that have moved on since a unit was decided. Before the deletes, so that a unit with one is refused whole.
 
-  if p_changes ? 'teammate_expected' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
-      into v_found from (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'teammate_expected') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r
-      where not exists (select 1 from teammates t where t.organization_id = r.organization_id
-        and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'customer_expected' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
-      into v_found from (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'customer_expected') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r
-      where not exists (select 1 from customers t where t.organization_id = r.organization_id
-        and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'conversation_expected' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
-      into v_found from (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'conversation_expected') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r
-      where not exists (select 1 from conversations t where t.organization_id = r.organization_id
-        and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'message_expected' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
-      into v_found from (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'message_expected') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r
-      where not exists (select 1 from messages t where t.organization_id = r.organization_id
-        and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'note_expected' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
-      into v_found from (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'note_expected') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r
-      where not exists (select 1 from notes t where t.organization_id = r.organization_id
-        and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
   if p_changes ? 'ticket_expected' then
     select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
       into v_found from (select p_organization_id as organization_id, k.id, k.expected
           from jsonb_to_recordset(p_changes->'ticket_expected') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r
       where not exists (select 1 from tickets t where t.organization_id = r.organization_id
-        and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'booking_expected' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
-      into v_found from (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'booking_expected') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r
-      where not exists (select 1 from bookings t where t.organization_id = r.organization_id
         and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
     if v_found is not null then
       v_refusals := v_refusals || v_found;
@@ -1190,1157 +1014,6 @@ begin
 
   -- 4. Deletes, and what they do to the rows that refer to what is removed. Whatever else the call brings then sees the
   -- rows gone, and their dependents changed.
-
-  if p_changes ? 'teammate_delete' then
-    with gone as (
-      update teammates t set email = null, active = null, body = '{"object":"removed","id":"' || t.id || '","resource":"teammate","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
-        from (select p_organization_id as organization_id, k.id, k.expected, k.old_term, k.old_content, k.old_bytes
-          from jsonb_to_recordset(p_changes->'teammate_delete') as k(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int) where k.id = any(array[k.id]) offset 0) r
-        where t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.expected
-          and coalesce(t.removed_at, 'infinity') = 'infinity' and r.id <> all(v_refused)
-        returning t.id, t.body, r.old_term, r.old_content, r.old_bytes)
-      select array_agg(id), array_agg(body), -count(*), -sum(old_term), -sum(old_content), -sum(old_bytes)
-        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes from gone;
-    if v_rows is not null then
-      v_done := v_done || v_rows;
-      v_bodies := v_bodies || v_row_bodies;
-      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'teammate', v_count, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      insert into erasures (organization_id, subject_id, removed_at)
-        select p_organization_id, d.id, v_stamp from unnest(v_rows) as d(id);
-      delete from teammates_words w using (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        where w.organization_id = d.organization_id and w.id = d.id;
-
-      with referring as (
-        select t.id, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(left((overlay(t.body placing '"assigneeId":null' from strpos(t.body, '"assigneeId":') for 51)), -39) || v_tail, 'UTF8')) as content,
-            sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as old_version, sha256(convert_to(t.body, 'UTF8')) as old_content
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.assignee_id from conversations f
-          where f.organization_id = d.organization_id and f.assignee_id between d.id and d.id and f.removed_at is null
-          order by f.assignee_id offset 0) t offset 0)
-        select array_agg(id), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616),
-            mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), sum(-34)
-          into v_dependents, v_digest, v_content, v_bytes from referring;
-      if v_dependents is not null then
-        insert into detachments (organization_id, subject_id, removed_id, field)
-          select p_organization_id, d.id, d.assignee_id, '/assigneeId' from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.assignee_id from conversations f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d
-          on conflict do nothing;
-        update conversations t set assignee_id = null, body = left((overlay(t.body placing '"assigneeId":null' from strpos(t.body, '"assigneeId":') for 51)), -39) || v_tail,
-            updated_at = v_stamp
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.updated_at from conversations f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
-        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'conversation', 0, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      end if;
-
-      with referring as (
-        select t.id, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(left((overlay(t.body placing '' from strpos(t.body, ',"id":"' || t.author_id || '"') for 44)), -39) || v_tail, 'UTF8')) as content,
-            sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as old_version, sha256(convert_to(t.body, 'UTF8')) as old_content
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.author_id from messages f
-          where f.organization_id = d.organization_id and f.author_id between d.id and d.id and f.removed_at is null
-          order by f.author_id offset 0) t offset 0)
-        select array_agg(id), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616),
-            mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), sum(-44)
-          into v_dependents, v_digest, v_content, v_bytes from referring;
-      if v_dependents is not null then
-        insert into detachments (organization_id, subject_id, removed_id, field)
-          select p_organization_id, d.id, d.author_id, '/author/id' from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.author_id from messages f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d
-          on conflict do nothing;
-        update messages t set author_id = null, body = left((overlay(t.body placing '' from strpos(t.body, ',"id":"' || t.author_id || '"') for 44)), -39) || v_tail,
-            updated_at = v_stamp
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.updated_at from messages f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
-        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'message', 0, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      end if;
-
-      with referring as (
-        select t.id, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(left((overlay(t.body placing '' from strpos(t.body, ',"id":"' || t.author_id || '"') for 44)), -39) || v_tail, 'UTF8')) as content,
-            sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as old_version, sha256(convert_to(t.body, 'UTF8')) as old_content
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.author_id from notes f
-          where f.organization_id = d.organization_id and f.author_id between d.id and d.id and f.removed_at is null
-          order by f.author_id offset 0) t offset 0)
-        select array_agg(id), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616),
-            mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), sum(-44)
-          into v_dependents, v_digest, v_content, v_bytes from referring;
-      if v_dependents is not null then
-        insert into detachments (organization_id, subject_id, removed_id, field)
-          select p_organization_id, d.id, d.author_id, '/author/id' from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.author_id from notes f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d
-          on conflict do nothing;
-        update notes t set author_id = null, body = left((overlay(t.body placing '' from strpos(t.body, ',"id":"' || t.author_id || '"') for 44)), -39) || v_tail,
-            updated_at = v_stamp
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.updated_at from notes f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
-        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'note', 0, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      end if;
-
-      with referring as (
-        select t.id, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(left((overlay(t.body placing '"assigneeId":null' from strpos(t.body, '"assigneeId":') for 51)), -39) || v_tail, 'UTF8')) as content,
-            sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as old_version, sha256(convert_to(t.body, 'UTF8')) as old_content
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.assignee_id from tickets f
-          where f.organization_id = d.organization_id and f.assignee_id between d.id and d.id and f.removed_at is null
-          order by f.assignee_id offset 0) t offset 0)
-        select array_agg(id), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616),
-            mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), sum(-34)
-          into v_dependents, v_digest, v_content, v_bytes from referring;
-      if v_dependents is not null then
-        insert into detachments (organization_id, subject_id, removed_id, field)
-          select p_organization_id, d.id, d.assignee_id, '/assigneeId' from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.assignee_id from tickets f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d
-          on conflict do nothing;
-        update tickets t set assignee_id = null, body = left((overlay(t.body placing '"assigneeId":null' from strpos(t.body, '"assigneeId":') for 51)), -39) || v_tail,
-            updated_at = v_stamp
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.updated_at from tickets f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
-        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'ticket', 0, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      end if;
-
-      with referring as (
-        select t.id, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(left((overlay(t.body placing '"assigneeId":null' from strpos(t.body, '"assigneeId":') for 51)), -39) || v_tail, 'UTF8')) as content,
-            sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as old_version, sha256(convert_to(t.body, 'UTF8')) as old_content
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.assignee_id from bookings f
-          where f.organization_id = d.organization_id and f.assignee_id between d.id and d.id and f.removed_at is null
-          order by f.assignee_id offset 0) t offset 0)
-        select array_agg(id), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616),
-            mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), sum(-34)
-          into v_dependents, v_digest, v_content, v_bytes from referring;
-      if v_dependents is not null then
-        insert into detachments (organization_id, subject_id, removed_id, field)
-          select p_organization_id, d.id, d.assignee_id, '/assigneeId' from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.assignee_id from bookings f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d
-          on conflict do nothing;
-        update bookings t set assignee_id = null, body = left((overlay(t.body placing '"assigneeId":null' from strpos(t.body, '"assigneeId":') for 51)), -39) || v_tail,
-            updated_at = v_stamp
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.updated_at from bookings f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
-        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'booking', 0, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      end if;
-    end if;
-  end if;
-
-  if p_changes ? 'customer_delete' then
-    with gone as (
-      update customers t set email = null, phone = null, external_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"customer","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
-        from (select p_organization_id as organization_id, k.id, k.expected, k.old_term, k.old_content, k.old_bytes
-          from jsonb_to_recordset(p_changes->'customer_delete') as k(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int) where k.id = any(array[k.id]) offset 0) r
-        where t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.expected
-          and coalesce(t.removed_at, 'infinity') = 'infinity' and r.id <> all(v_refused)
-        returning t.id, t.body, r.old_term, r.old_content, r.old_bytes)
-      select array_agg(id), array_agg(body), -count(*), -sum(old_term), -sum(old_content), -sum(old_bytes)
-        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes from gone;
-    if v_rows is not null then
-      v_done := v_done || v_rows;
-      v_bodies := v_bodies || v_row_bodies;
-      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'customer', v_count, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      insert into erasures (organization_id, subject_id, removed_at)
-        select p_organization_id, d.id, v_stamp from unnest(v_rows) as d(id);
-      delete from customers_words w using (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        where w.organization_id = d.organization_id and w.id = d.id;
-      if p_changes ? 'erase' then
-
-      with referring as (
-        select t.id, sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
-            octet_length(t.body) as bytes from (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.customer_id from messages f
-          where f.organization_id = d.organization_id and f.customer_id between d.id and d.id and f.removed_at is null
-          order by f.customer_id offset 0) t offset 0)
-        select array_agg(id), -count(*), -mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), -mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), -sum(bytes)
-          into v_dependents, v_count, v_digest, v_content, v_bytes from referring;
-      if v_dependents is not null then
-        update messages t set conversation_id = null, direction = null, author_id = null, external_id = null, customer_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"message","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.updated_at from messages f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
-        with added as (
-          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, cause)
-            select p_organization_id, new_uuid_v7(v_stamp), 'message.deleted', v_stamp, 'message', d.id, d.body,
-                p_changes->'events'->0->>'trace_context', p_changes->'events'->0->'cause'
-              from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.body from messages f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d
-            returning id, type, subject_kind, subject_id)
-          select v_events || array_agg(id), v_event_types || array_agg(type), v_event_kinds || array_agg(subject_kind),
-            v_event_subjects || array_agg(subject_id)
-          into v_events, v_event_types, v_event_kinds, v_event_subjects from added;
-        insert into erasures (organization_id, subject_id, removed_at)
-          select p_organization_id, c.id, v_stamp from unnest(v_dependents) as c(id);
-        delete from messages_words w using (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) d
-        where w.organization_id = d.organization_id and w.id = d.id;
-        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'message', v_count, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      end if;
-
-      with referring as (
-        select t.id, sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
-            octet_length(t.body) as bytes from (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.customer_id from notes f
-          where f.organization_id = d.organization_id and f.customer_id between d.id and d.id and f.removed_at is null
-          order by f.customer_id offset 0) t offset 0)
-        select array_agg(id), -count(*), -mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), -mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), -sum(bytes)
-          into v_dependents, v_count, v_digest, v_content, v_bytes from referring;
-      if v_dependents is not null then
-        update notes t set conversation_id = null, author_id = null, customer_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"note","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.updated_at from notes f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
-        with added as (
-          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, cause)
-            select p_organization_id, new_uuid_v7(v_stamp), 'note.deleted', v_stamp, 'note', d.id, d.body,
-                p_changes->'events'->0->>'trace_context', p_changes->'events'->0->'cause'
-              from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.body from notes f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d
-            returning id, type, subject_kind, subject_id)
-          select v_events || array_agg(id), v_event_types || array_agg(type), v_event_kinds || array_agg(subject_kind),
-            v_event_subjects || array_agg(subject_id)
-          into v_events, v_event_types, v_event_kinds, v_event_subjects from added;
-        insert into erasures (organization_id, subject_id, removed_at)
-          select p_organization_id, c.id, v_stamp from unnest(v_dependents) as c(id);
-        delete from notes_words w using (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) d
-        where w.organization_id = d.organization_id and w.id = d.id;
-        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'note', v_count, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      end if;
-
-      with referring as (
-        select t.id, sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
-            octet_length(t.body) as bytes from (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.customer_id from tickets f
-          where f.organization_id = d.organization_id and f.customer_id between d.id and d.id and f.removed_at is null
-          order by f.customer_id offset 0) t offset 0)
-        select array_agg(id), -count(*), -mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), -mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), -sum(bytes)
-          into v_dependents, v_count, v_digest, v_content, v_bytes from referring;
-      if v_dependents is not null then
-        update tickets t set customer_id = null, conversation_id = null, type = null, priority = null, status = null, assignee_id = null, external_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"ticket","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.updated_at from tickets f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
-        with added as (
-          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, cause)
-            select p_organization_id, new_uuid_v7(v_stamp), 'ticket.deleted', v_stamp, 'ticket', d.id, d.body,
-                p_changes->'events'->0->>'trace_context', p_changes->'events'->0->'cause'
-              from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.body from tickets f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d
-            returning id, type, subject_kind, subject_id)
-          select v_events || array_agg(id), v_event_types || array_agg(type), v_event_kinds || array_agg(subject_kind),
-            v_event_subjects || array_agg(subject_id)
-          into v_events, v_event_types, v_event_kinds, v_event_subjects from added;
-        insert into erasures (organization_id, subject_id, removed_at)
-          select p_organization_id, c.id, v_stamp from unnest(v_dependents) as c(id);
-        delete from tickets_words w using (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) d
-        where w.organization_id = d.organization_id and w.id = d.id;
-        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'ticket', v_count, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      end if;
-
-      with referring as (
-        select t.id, sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
-            octet_length(t.body) as bytes from (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.customer_id from bookings f
-          where f.organization_id = d.organization_id and f.customer_id between d.id and d.id and f.removed_at is null
-          order by f.customer_id offset 0) t offset 0)
-        select array_agg(id), -count(*), -mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), -mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), -sum(bytes)
-          into v_dependents, v_count, v_digest, v_content, v_bytes from referring;
-      if v_dependents is not null then
-        update bookings t set customer_id = null, start_at = null, status = null, assignee_id = null, conversation_id = null, external_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"booking","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.updated_at from bookings f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
-        with added as (
-          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, cause)
-            select p_organization_id, new_uuid_v7(v_stamp), 'booking.deleted', v_stamp, 'booking', d.id, d.body,
-                p_changes->'events'->0->>'trace_context', p_changes->'events'->0->'cause'
-              from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.body from bookings f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d
-            returning id, type, subject_kind, subject_id)
-          select v_events || array_agg(id), v_event_types || array_agg(type), v_event_kinds || array_agg(subject_kind),
-            v_event_subjects || array_agg(subject_id)
-          into v_events, v_event_types, v_event_kinds, v_event_subjects from added;
-        insert into erasures (organization_id, subject_id, removed_at)
-          select p_organization_id, c.id, v_stamp from unnest(v_dependents) as c(id);
-        delete from bookings_words w using (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) d
-        where w.organization_id = d.organization_id and w.id = d.id;
-        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'booking', v_count, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      end if;
-
-      with referring as (
-        select t.id, sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
-            octet_length(t.body) as bytes from (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.customer_id from conversations f
-          where f.organization_id = d.organization_id and f.customer_id between d.id and d.id and f.removed_at is null
-          order by f.customer_id offset 0) t offset 0)
-        select array_agg(id), -count(*), -mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), -mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), -sum(bytes)
-          into v_dependents, v_count, v_digest, v_content, v_bytes from referring;
-      if v_dependents is not null then
-        update conversations t set customer_id = null, channel = null, status = null, handled_by = null, assignee_id = null, resolved_at = null, summarized_at = null, external_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"conversation","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.updated_at from conversations f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
-        with added as (
-          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, cause)
-            select p_organization_id, new_uuid_v7(v_stamp), 'conversation.deleted', v_stamp, 'conversation', d.id, d.body,
-                p_changes->'events'->0->>'trace_context', p_changes->'events'->0->'cause'
-              from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.body from conversations f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d
-            returning id, type, subject_kind, subject_id)
-          select v_events || array_agg(id), v_event_types || array_agg(type), v_event_kinds || array_agg(subject_kind),
-            v_event_subjects || array_agg(subject_id)
-          into v_events, v_event_types, v_event_kinds, v_event_subjects from added;
-        insert into erasures (organization_id, subject_id, removed_at)
-          select p_organization_id, c.id, v_stamp from unnest(v_dependents) as c(id);
-        delete from conversations_words w using (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) d
-        where w.organization_id = d.organization_id and w.id = d.id;
-        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'conversation', v_count, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-        v_gone := v_dependents;
-
-      with referring as (
-        select t.id, sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
-            octet_length(t.body) as bytes from (select p_organization_id as organization_id, k.id
-          from unnest(v_gone) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.conversation_id from messages f
-          where f.organization_id = d.organization_id and f.conversation_id between d.id and d.id and f.removed_at is null
-          order by f.conversation_id offset 0) t offset 0)
-        select array_agg(id), -count(*), -mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), -mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), -sum(bytes)
-          into v_dependents, v_count, v_digest, v_content, v_bytes from referring;
-      if v_dependents is not null then
-        update messages t set conversation_id = null, direction = null, author_id = null, external_id = null, customer_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"message","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.updated_at from messages f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
-        with added as (
-          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, cause)
-            select p_organization_id, new_uuid_v7(v_stamp), 'message.deleted', v_stamp, 'message', d.id, d.body,
-                p_changes->'events'->0->>'trace_context', p_changes->'events'->0->'cause'
-              from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.body from messages f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d
-            returning id, type, subject_kind, subject_id)
-          select v_events || array_agg(id), v_event_types || array_agg(type), v_event_kinds || array_agg(subject_kind),
-            v_event_subjects || array_agg(subject_id)
-          into v_events, v_event_types, v_event_kinds, v_event_subjects from added;
-        insert into erasures (organization_id, subject_id, removed_at)
-          select p_organization_id, c.id, v_stamp from unnest(v_dependents) as c(id);
-        delete from messages_words w using (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) d
-        where w.organization_id = d.organization_id and w.id = d.id;
-        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'message', v_count, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      end if;
-
-      with referring as (
-        select t.id, sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
-            octet_length(t.body) as bytes from (select p_organization_id as organization_id, k.id
-          from unnest(v_gone) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.conversation_id from notes f
-          where f.organization_id = d.organization_id and f.conversation_id between d.id and d.id and f.removed_at is null
-          order by f.conversation_id offset 0) t offset 0)
-        select array_agg(id), -count(*), -mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), -mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), -sum(bytes)
-          into v_dependents, v_count, v_digest, v_content, v_bytes from referring;
-      if v_dependents is not null then
-        update notes t set conversation_id = null, author_id = null, customer_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"note","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.updated_at from notes f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
-        with added as (
-          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, cause)
-            select p_organization_id, new_uuid_v7(v_stamp), 'note.deleted', v_stamp, 'note', d.id, d.body,
-                p_changes->'events'->0->>'trace_context', p_changes->'events'->0->'cause'
-              from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.body from notes f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d
-            returning id, type, subject_kind, subject_id)
-          select v_events || array_agg(id), v_event_types || array_agg(type), v_event_kinds || array_agg(subject_kind),
-            v_event_subjects || array_agg(subject_id)
-          into v_events, v_event_types, v_event_kinds, v_event_subjects from added;
-        insert into erasures (organization_id, subject_id, removed_at)
-          select p_organization_id, c.id, v_stamp from unnest(v_dependents) as c(id);
-        delete from notes_words w using (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) d
-        where w.organization_id = d.organization_id and w.id = d.id;
-        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'note', v_count, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      end if;
-
-      with referring as (
-        select t.id, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(left((overlay(t.body placing '"conversationId":null' from strpos(t.body, '"conversationId":') for 55)), -39) || v_tail, 'UTF8')) as content,
-            sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as old_version, sha256(convert_to(t.body, 'UTF8')) as old_content
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_gone) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.conversation_id from tickets f
-          where f.organization_id = d.organization_id and f.conversation_id between d.id and d.id and f.removed_at is null
-          order by f.conversation_id offset 0) t offset 0)
-        select array_agg(id), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616),
-            mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), sum(-34)
-          into v_dependents, v_digest, v_content, v_bytes from referring;
-      if v_dependents is not null then
-        insert into detachments (organization_id, subject_id, removed_id, field)
-          select p_organization_id, d.id, d.conversation_id, '/conversationId' from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.conversation_id from tickets f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d
-          on conflict do nothing;
-        update tickets t set conversation_id = null, body = left((overlay(t.body placing '"conversationId":null' from strpos(t.body, '"conversationId":') for 55)), -39) || v_tail,
-            updated_at = v_stamp
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.updated_at from tickets f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
-        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'ticket', 0, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      end if;
-
-      with referring as (
-        select t.id, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(left((overlay(t.body placing '"conversationId":null' from strpos(t.body, '"conversationId":') for 55)), -39) || v_tail, 'UTF8')) as content,
-            sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as old_version, sha256(convert_to(t.body, 'UTF8')) as old_content
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_gone) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.conversation_id from bookings f
-          where f.organization_id = d.organization_id and f.conversation_id between d.id and d.id and f.removed_at is null
-          order by f.conversation_id offset 0) t offset 0)
-        select array_agg(id), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616),
-            mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), sum(-34)
-          into v_dependents, v_digest, v_content, v_bytes from referring;
-      if v_dependents is not null then
-        insert into detachments (organization_id, subject_id, removed_id, field)
-          select p_organization_id, d.id, d.conversation_id, '/conversationId' from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.conversation_id from bookings f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d
-          on conflict do nothing;
-        update bookings t set conversation_id = null, body = left((overlay(t.body placing '"conversationId":null' from strpos(t.body, '"conversationId":') for 55)), -39) || v_tail,
-            updated_at = v_stamp
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.updated_at from bookings f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
-        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'booking', 0, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      end if;
-
-      end if;
-
-      v_receipt := '{"object":"erasure","resource":"customer","id":"' || v_rows[1] || '","erasedAt":"' || v_text || '","removed":{'
-        || '"customer":' || (select count(*) from customers t
-          where t.organization_id = p_organization_id and t.updated_at = v_stamp and t.removed_at is not null) || ',' || '"message":' || (select count(*) from messages t
-          where t.organization_id = p_organization_id and t.updated_at = v_stamp and t.removed_at is not null) || ',' || '"note":' || (select count(*) from notes t
-          where t.organization_id = p_organization_id and t.updated_at = v_stamp and t.removed_at is not null) || ',' || '"ticket":' || (select count(*) from tickets t
-          where t.organization_id = p_organization_id and t.updated_at = v_stamp and t.removed_at is not null) || ',' || '"booking":' || (select count(*) from bookings t
-          where t.organization_id = p_organization_id and t.updated_at = v_stamp and t.removed_at is not null) || ',' || '"conversation":' || (select count(*) from conversations t
-          where t.organization_id = p_organization_id and t.updated_at = v_stamp and t.removed_at is not null) || '},"checkpoint":{' || (select '"customer":{"count":' || coalesce(max(c.live_count), 0) || ',"digest":"'
-          || lpad(to_hex((coalesce(max(c.digest), 0) - case when coalesce(max(c.digest), 0) < 9223372036854775808 then 0 else 18446744073709551616 end)::bigint), 16, '0') || '","contentDigest":"'
-          || lpad(to_hex((coalesce(max(c.content_digest), 0) - case when coalesce(max(c.content_digest), 0) < 9223372036854775808 then 0 else 18446744073709551616 end)::bigint), 16, '0') || '"}' from kind_counters c
-          where c.organization_id = p_organization_id and c.kind = 'customer') || ',' || (select '"message":{"count":' || coalesce(max(c.live_count), 0) || ',"digest":"'
-          || lpad(to_hex((coalesce(max(c.digest), 0) - case when coalesce(max(c.digest), 0) < 9223372036854775808 then 0 else 18446744073709551616 end)::bigint), 16, '0') || '","contentDigest":"'
-          || lpad(to_hex((coalesce(max(c.content_digest), 0) - case when coalesce(max(c.content_digest), 0) < 9223372036854775808 then 0 else 18446744073709551616 end)::bigint), 16, '0') || '"}' from kind_counters c
-          where c.organization_id = p_organization_id and c.kind = 'message') || ',' || (select '"note":{"count":' || coalesce(max(c.live_count), 0) || ',"digest":"'
-          || lpad(to_hex((coalesce(max(c.digest), 0) - case when coalesce(max(c.digest), 0) < 9223372036854775808 then 0 else 18446744073709551616 end)::bigint), 16, '0') || '","contentDigest":"'
-          || lpad(to_hex((coalesce(max(c.content_digest), 0) - case when coalesce(max(c.content_digest), 0) < 9223372036854775808 then 0 else 18446744073709551616 end)::bigint), 16, '0') || '"}' from kind_counters c
-          where c.organization_id = p_organization_id and c.kind = 'note') || ',' || (select '"ticket":{"count":' || coalesce(max(c.live_count), 0) || ',"digest":"'
-          || lpad(to_hex((coalesce(max(c.digest), 0) - case when coalesce(max(c.digest), 0) < 9223372036854775808 then 0 else 18446744073709551616 end)::bigint), 16, '0') || '","contentDigest":"'
-          || lpad(to_hex((coalesce(max(c.content_digest), 0) - case when coalesce(max(c.content_digest), 0) < 9223372036854775808 then 0 else 18446744073709551616 end)::bigint), 16, '0') || '"}' from kind_counters c
-          where c.organization_id = p_organization_id and c.kind = 'ticket') || ',' || (select '"booking":{"count":' || coalesce(max(c.live_count), 0) || ',"digest":"'
-          || lpad(to_hex((coalesce(max(c.digest), 0) - case when coalesce(max(c.digest), 0) < 9223372036854775808 then 0 else 18446744073709551616 end)::bigint), 16, '0') || '","contentDigest":"'
-          || lpad(to_hex((coalesce(max(c.content_digest), 0) - case when coalesce(max(c.content_digest), 0) < 9223372036854775808 then 0 else 18446744073709551616 end)::bigint), 16, '0') || '"}' from kind_counters c
-          where c.organization_id = p_organization_id and c.kind = 'booking') || ',' || (select '"conversation":{"count":' || coalesce(max(c.live_count), 0) || ',"digest":"'
-          || lpad(to_hex((coalesce(max(c.digest), 0) - case when coalesce(max(c.digest), 0) < 9223372036854775808 then 0 else 18446744073709551616 end)::bigint), 16, '0') || '","contentDigest":"'
-          || lpad(to_hex((coalesce(max(c.content_digest), 0) - case when coalesce(max(c.content_digest), 0) < 9223372036854775808 then 0 else 18446744073709551616 end)::bigint), 16, '0') || '"}' from kind_counters c
-          where c.organization_id = p_organization_id and c.kind = 'conversation') || '}}';
-      else
-
-      with referring as (
-        select t.id, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(left(t.body, -78) || 'null,' || v_tail, 'UTF8')) as content,
-            sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as old_version, sha256(convert_to(t.body, 'UTF8')) as old_content
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.customer_id from conversations f
-          where f.organization_id = d.organization_id and f.customer_id between d.id and d.id and f.removed_at is null
-          order by f.customer_id offset 0) t offset 0)
-        select array_agg(id), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616),
-            mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), sum(-34)
-          into v_dependents, v_digest, v_content, v_bytes from referring;
-      if v_dependents is not null then
-        insert into detachments (organization_id, subject_id, removed_id, field)
-          select p_organization_id, d.id, d.customer_id, 'customerId' from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.customer_id from conversations f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d
-          on conflict do nothing;
-        update conversations t set customer_id = null, body = left(t.body, -78) || 'null,' || v_tail,
-            updated_at = v_stamp
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.updated_at from conversations f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
-        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'conversation', 0, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      end if;
-
-      with referring as (
-        select t.id, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(left(t.body, -78) || 'null,' || v_tail, 'UTF8')) as content,
-            sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as old_version, sha256(convert_to(t.body, 'UTF8')) as old_content
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.customer_id from messages f
-          where f.organization_id = d.organization_id and f.customer_id between d.id and d.id and f.removed_at is null
-          order by f.customer_id offset 0) t offset 0)
-        select array_agg(id), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616),
-            mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), sum(-34)
-          into v_dependents, v_digest, v_content, v_bytes from referring;
-      if v_dependents is not null then
-        insert into detachments (organization_id, subject_id, removed_id, field)
-          select p_organization_id, d.id, d.customer_id, 'customerId' from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.customer_id from messages f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d
-          on conflict do nothing;
-        update messages t set customer_id = null, body = left(t.body, -78) || 'null,' || v_tail,
-            updated_at = v_stamp
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.updated_at from messages f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
-        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'message', 0, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      end if;
-
-      with referring as (
-        select t.id, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(left(t.body, -78) || 'null,' || v_tail, 'UTF8')) as content,
-            sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as old_version, sha256(convert_to(t.body, 'UTF8')) as old_content
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.customer_id from notes f
-          where f.organization_id = d.organization_id and f.customer_id between d.id and d.id and f.removed_at is null
-          order by f.customer_id offset 0) t offset 0)
-        select array_agg(id), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616),
-            mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), sum(-34)
-          into v_dependents, v_digest, v_content, v_bytes from referring;
-      if v_dependents is not null then
-        insert into detachments (organization_id, subject_id, removed_id, field)
-          select p_organization_id, d.id, d.customer_id, 'customerId' from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.customer_id from notes f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d
-          on conflict do nothing;
-        update notes t set customer_id = null, body = left(t.body, -78) || 'null,' || v_tail,
-            updated_at = v_stamp
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.updated_at from notes f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
-        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'note', 0, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      end if;
-
-      with referring as (
-        select t.id, sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
-            octet_length(t.body) as bytes from (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.customer_id from tickets f
-          where f.organization_id = d.organization_id and f.customer_id between d.id and d.id and f.removed_at is null
-          order by f.customer_id offset 0) t offset 0)
-        select array_agg(id), -count(*), -mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), -mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), -sum(bytes)
-          into v_dependents, v_count, v_digest, v_content, v_bytes from referring;
-      if v_dependents is not null then
-        update tickets t set customer_id = null, conversation_id = null, type = null, priority = null, status = null, assignee_id = null, external_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"ticket","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.updated_at from tickets f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
-        with added as (
-          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, cause)
-            select p_organization_id, new_uuid_v7(v_stamp), 'ticket.deleted', v_stamp, 'ticket', d.id, d.body,
-                p_changes->'events'->0->>'trace_context', p_changes->'events'->0->'cause'
-              from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.body from tickets f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d
-            returning id, type, subject_kind, subject_id)
-          select v_events || array_agg(id), v_event_types || array_agg(type), v_event_kinds || array_agg(subject_kind),
-            v_event_subjects || array_agg(subject_id)
-          into v_events, v_event_types, v_event_kinds, v_event_subjects from added;
-        insert into erasures (organization_id, subject_id, removed_at)
-          select p_organization_id, c.id, v_stamp from unnest(v_dependents) as c(id);
-        delete from tickets_words w using (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) d
-        where w.organization_id = d.organization_id and w.id = d.id;
-        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'ticket', v_count, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      end if;
-
-      with referring as (
-        select t.id, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(left(t.body, -78) || 'null,' || v_tail, 'UTF8')) as content,
-            sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as old_version, sha256(convert_to(t.body, 'UTF8')) as old_content
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.customer_id from bookings f
-          where f.organization_id = d.organization_id and f.customer_id between d.id and d.id and f.removed_at is null
-          order by f.customer_id offset 0) t offset 0)
-        select array_agg(id), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616),
-            mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), sum(-34)
-          into v_dependents, v_digest, v_content, v_bytes from referring;
-      if v_dependents is not null then
-        insert into detachments (organization_id, subject_id, removed_id, field)
-          select p_organization_id, d.id, d.customer_id, 'customerId' from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.customer_id from bookings f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d
-          on conflict do nothing;
-        update bookings t set customer_id = null, body = left(t.body, -78) || 'null,' || v_tail,
-            updated_at = v_stamp
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.updated_at from bookings f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
-        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'booking', 0, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      end if;
-      end if;
-    end if;
-  end if;
-
-  if p_changes ? 'conversation_delete' then
-    with gone as (
-      update conversations t set customer_id = null, channel = null, status = null, handled_by = null, assignee_id = null, resolved_at = null, summarized_at = null, external_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"conversation","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
-        from (select p_organization_id as organization_id, k.id, k.expected, k.old_term, k.old_content, k.old_bytes
-          from jsonb_to_recordset(p_changes->'conversation_delete') as k(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int) where k.id = any(array[k.id]) offset 0) r
-        where t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.expected
-          and coalesce(t.removed_at, 'infinity') = 'infinity' and r.id <> all(v_refused)
-        returning t.id, t.body, r.old_term, r.old_content, r.old_bytes)
-      select array_agg(id), array_agg(body), -count(*), -sum(old_term), -sum(old_content), -sum(old_bytes)
-        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes from gone;
-    if v_rows is not null then
-      v_done := v_done || v_rows;
-      v_bodies := v_bodies || v_row_bodies;
-      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'conversation', v_count, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      insert into erasures (organization_id, subject_id, removed_at)
-        select p_organization_id, d.id, v_stamp from unnest(v_rows) as d(id);
-      delete from conversations_words w using (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        where w.organization_id = d.organization_id and w.id = d.id;
-
-      with referring as (
-        select t.id, sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
-            octet_length(t.body) as bytes from (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.conversation_id from messages f
-          where f.organization_id = d.organization_id and f.conversation_id between d.id and d.id and f.removed_at is null
-          order by f.conversation_id offset 0) t offset 0)
-        select array_agg(id), -count(*), -mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), -mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), -sum(bytes)
-          into v_dependents, v_count, v_digest, v_content, v_bytes from referring;
-      if v_dependents is not null then
-        update messages t set conversation_id = null, direction = null, author_id = null, external_id = null, customer_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"message","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.updated_at from messages f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
-        with added as (
-          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, cause)
-            select p_organization_id, new_uuid_v7(v_stamp), 'message.deleted', v_stamp, 'message', d.id, d.body,
-                p_changes->'events'->0->>'trace_context', p_changes->'events'->0->'cause'
-              from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.body from messages f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d
-            returning id, type, subject_kind, subject_id)
-          select v_events || array_agg(id), v_event_types || array_agg(type), v_event_kinds || array_agg(subject_kind),
-            v_event_subjects || array_agg(subject_id)
-          into v_events, v_event_types, v_event_kinds, v_event_subjects from added;
-        insert into erasures (organization_id, subject_id, removed_at)
-          select p_organization_id, c.id, v_stamp from unnest(v_dependents) as c(id);
-        delete from messages_words w using (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) d
-        where w.organization_id = d.organization_id and w.id = d.id;
-        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'message', v_count, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      end if;
-
-      with referring as (
-        select t.id, sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
-            octet_length(t.body) as bytes from (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.conversation_id from notes f
-          where f.organization_id = d.organization_id and f.conversation_id between d.id and d.id and f.removed_at is null
-          order by f.conversation_id offset 0) t offset 0)
-        select array_agg(id), -count(*), -mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), -mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), -sum(bytes)
-          into v_dependents, v_count, v_digest, v_content, v_bytes from referring;
-      if v_dependents is not null then
-        update notes t set conversation_id = null, author_id = null, customer_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"note","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.updated_at from notes f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
-        with added as (
-          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, cause)
-            select p_organization_id, new_uuid_v7(v_stamp), 'note.deleted', v_stamp, 'note', d.id, d.body,
-                p_changes->'events'->0->>'trace_context', p_changes->'events'->0->'cause'
-              from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.body from notes f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d
-            returning id, type, subject_kind, subject_id)
-          select v_events || array_agg(id), v_event_types || array_agg(type), v_event_kinds || array_agg(subject_kind),
-            v_event_subjects || array_agg(subject_id)
-          into v_events, v_event_types, v_event_kinds, v_event_subjects from added;
-        insert into erasures (organization_id, subject_id, removed_at)
-          select p_organization_id, c.id, v_stamp from unnest(v_dependents) as c(id);
-        delete from notes_words w using (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) d
-        where w.organization_id = d.organization_id and w.id = d.id;
-        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'note', v_count, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      end if;
-
-      with referring as (
-        select t.id, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(left((overlay(t.body placing '"conversationId":null' from strpos(t.body, '"conversationId":') for 55)), -39) || v_tail, 'UTF8')) as content,
-            sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as old_version, sha256(convert_to(t.body, 'UTF8')) as old_content
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.conversation_id from tickets f
-          where f.organization_id = d.organization_id and f.conversation_id between d.id and d.id and f.removed_at is null
-          order by f.conversation_id offset 0) t offset 0)
-        select array_agg(id), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616),
-            mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), sum(-34)
-          into v_dependents, v_digest, v_content, v_bytes from referring;
-      if v_dependents is not null then
-        insert into detachments (organization_id, subject_id, removed_id, field)
-          select p_organization_id, d.id, d.conversation_id, '/conversationId' from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.conversation_id from tickets f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d
-          on conflict do nothing;
-        update tickets t set conversation_id = null, body = left((overlay(t.body placing '"conversationId":null' from strpos(t.body, '"conversationId":') for 55)), -39) || v_tail,
-            updated_at = v_stamp
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.updated_at from tickets f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
-        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'ticket', 0, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      end if;
-
-      with referring as (
-        select t.id, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(left((overlay(t.body placing '"conversationId":null' from strpos(t.body, '"conversationId":') for 55)), -39) || v_tail, 'UTF8')) as content,
-            sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as old_version, sha256(convert_to(t.body, 'UTF8')) as old_content
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.conversation_id from bookings f
-          where f.organization_id = d.organization_id and f.conversation_id between d.id and d.id and f.removed_at is null
-          order by f.conversation_id offset 0) t offset 0)
-        select array_agg(id), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616),
-            mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), sum(-34)
-          into v_dependents, v_digest, v_content, v_bytes from referring;
-      if v_dependents is not null then
-        insert into detachments (organization_id, subject_id, removed_id, field)
-          select p_organization_id, d.id, d.conversation_id, '/conversationId' from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.conversation_id from bookings f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d
-          on conflict do nothing;
-        update bookings t set conversation_id = null, body = left((overlay(t.body placing '"conversationId":null' from strpos(t.body, '"conversationId":') for 55)), -39) || v_tail,
-            updated_at = v_stamp
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.updated_at from bookings f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
-        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'booking', 0, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      end if;
-    end if;
-  end if;
-
-  if p_changes ? 'message_delete' then
-    with gone as (
-      update messages t set conversation_id = null, direction = null, author_id = null, external_id = null, customer_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"message","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
-        from (select p_organization_id as organization_id, k.id, k.expected, k.old_term, k.old_content, k.old_bytes
-          from jsonb_to_recordset(p_changes->'message_delete') as k(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int) where k.id = any(array[k.id]) offset 0) r
-        where t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.expected
-          and coalesce(t.removed_at, 'infinity') = 'infinity' and r.id <> all(v_refused)
-        returning t.id, t.body, r.old_term, r.old_content, r.old_bytes)
-      select array_agg(id), array_agg(body), -count(*), -sum(old_term), -sum(old_content), -sum(old_bytes)
-        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes from gone;
-    if v_rows is not null then
-      v_done := v_done || v_rows;
-      v_bodies := v_bodies || v_row_bodies;
-      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'message', v_count, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      insert into erasures (organization_id, subject_id, removed_at)
-        select p_organization_id, d.id, v_stamp from unnest(v_rows) as d(id);
-      delete from messages_words w using (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        where w.organization_id = d.organization_id and w.id = d.id;
-    end if;
-  end if;
-
-  if p_changes ? 'note_delete' then
-    with gone as (
-      update notes t set conversation_id = null, author_id = null, customer_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"note","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
-        from (select p_organization_id as organization_id, k.id, k.expected, k.old_term, k.old_content, k.old_bytes
-          from jsonb_to_recordset(p_changes->'note_delete') as k(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int) where k.id = any(array[k.id]) offset 0) r
-        where t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.expected
-          and coalesce(t.removed_at, 'infinity') = 'infinity' and r.id <> all(v_refused)
-        returning t.id, t.body, r.old_term, r.old_content, r.old_bytes)
-      select array_agg(id), array_agg(body), -count(*), -sum(old_term), -sum(old_content), -sum(old_bytes)
-        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes from gone;
-    if v_rows is not null then
-      v_done := v_done || v_rows;
-      v_bodies := v_bodies || v_row_bodies;
-      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'note', v_count, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      insert into erasures (organization_id, subject_id, removed_at)
-        select p_organization_id, d.id, v_stamp from unnest(v_rows) as d(id);
-      delete from notes_words w using (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        where w.organization_id = d.organization_id and w.id = d.id;
-    end if;
-  end if;
 
   if p_changes ? 'ticket_delete' then
     with gone as (
@@ -2375,363 +1048,8 @@ begin
     end if;
   end if;
 
-  if p_changes ? 'booking_delete' then
-    with gone as (
-      update bookings t set customer_id = null, start_at = null, status = null, assignee_id = null, conversation_id = null, external_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"booking","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
-        from (select p_organization_id as organization_id, k.id, k.expected, k.old_term, k.old_content, k.old_bytes
-          from jsonb_to_recordset(p_changes->'booking_delete') as k(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int) where k.id = any(array[k.id]) offset 0) r
-        where t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.expected
-          and coalesce(t.removed_at, 'infinity') = 'infinity' and r.id <> all(v_refused)
-        returning t.id, t.body, r.old_term, r.old_content, r.old_bytes)
-      select array_agg(id), array_agg(body), -count(*), -sum(old_term), -sum(old_content), -sum(old_bytes)
-        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes from gone;
-    if v_rows is not null then
-      v_done := v_done || v_rows;
-      v_bodies := v_bodies || v_row_bodies;
-      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'booking', v_count, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      insert into erasures (organization_id, subject_id, removed_at)
-        select p_organization_id, d.id, v_stamp from unnest(v_rows) as d(id);
-      delete from bookings_words w using (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        where w.organization_id = d.organization_id and w.id = d.id;
-    end if;
-  end if;
-
 
   -- 5. Refusals: unique values that are taken, references that dangle, times that are taken, referring rows that have moved on.
-
-  if p_changes ? 'customer_unique' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'duplicate', 'field', 'email', 'existingId', t.id))
-      into v_found from (select p_organization_id as organization_id, k.id, k.email
-          from jsonb_to_recordset(p_changes->'customer_unique') as k(id uuid, email text) where k.id = any(array[k.id]) offset 0) r
-      join customers t on t.organization_id = r.organization_id and t.email = r.email and t.id <> r.id
-      where r.id <> all(v_refused);
-    if v_found is not null then
-      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'customer_unique') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from customers t where t.organization_id = r.organization_id
-          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    end if;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'duplicate', 'field', 'externalId', 'existingId', t.id))
-      into v_found from (select p_organization_id as organization_id, k.id, k.external_id
-          from jsonb_to_recordset(p_changes->'customer_unique') as k(id uuid, external_id text) where k.id = any(array[k.id]) offset 0) r
-      join customers t on t.organization_id = r.organization_id and t.external_id = r.external_id and t.id <> r.id
-      where r.id <> all(v_refused);
-    if v_found is not null then
-      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'customer_unique') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from customers t where t.organization_id = r.organization_id
-          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    end if;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'conversation_unique' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'duplicate', 'field', 'externalId', 'existingId', t.id))
-      into v_found from (select p_organization_id as organization_id, k.id, k.external_id
-          from jsonb_to_recordset(p_changes->'conversation_unique') as k(id uuid, external_id text) where k.id = any(array[k.id]) offset 0) r
-      join conversations t on t.organization_id = r.organization_id and t.external_id = r.external_id and t.id <> r.id
-      where r.id <> all(v_refused);
-    if v_found is not null then
-      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'conversation_unique') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from conversations t where t.organization_id = r.organization_id
-          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    end if;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'conversation_references' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'dangling', 'field', 'customerId'))
-      into v_found from (select p_organization_id as organization_id, k.id, k.customer_id
-          from jsonb_to_recordset(p_changes->'conversation_references') as k(id uuid, customer_id uuid) where k.id = any(array[k.id]) offset 0) r
-      where r.customer_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at from customers f where f.organization_id = r.organization_id and f.id between r.customer_id and r.customer_id
-              order by f.id limit 1) t
-          where t.removed_at is null);
-    if v_found is not null then
-      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'conversation_references') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from conversations t where t.organization_id = r.organization_id
-          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    end if;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'dangling', 'field', 'assigneeId'))
-      into v_found from (select p_organization_id as organization_id, k.id, k.assignee_id
-          from jsonb_to_recordset(p_changes->'conversation_references') as k(id uuid, assignee_id uuid) where k.id = any(array[k.id]) offset 0) r
-      where r.assignee_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at, f.active from teammates f where f.organization_id = r.organization_id and f.id between r.assignee_id and r.assignee_id
-              order by f.id limit 1) t
-          where t.removed_at is null and t.active);
-    if v_found is not null then
-      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'conversation_references') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from conversations t where t.organization_id = r.organization_id
-          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    end if;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'conversation_customer_id_referring' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
-      into v_found from jsonb_to_recordset(p_changes->'conversation_customer_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
-      where r.count <> (select count(*) from (select f.updated_at from conversations f where f.organization_id = p_organization_id
-          and f.customer_id between r.target and r.target and f.removed_at is null ) t)
-        or r.latest is distinct from (select max(t.updated_at) from (select f.updated_at from conversations f where f.organization_id = p_organization_id
-          and f.customer_id between r.target and r.target and f.removed_at is null ) t);
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'conversation_assignee_id_referring' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
-      into v_found from jsonb_to_recordset(p_changes->'conversation_assignee_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
-      where r.count <> (select count(*) from (select f.updated_at from conversations f where f.organization_id = p_organization_id
-          and f.assignee_id between r.target and r.target and f.removed_at is null ) t)
-        or r.latest is distinct from (select max(t.updated_at) from (select f.updated_at from conversations f where f.organization_id = p_organization_id
-          and f.assignee_id between r.target and r.target and f.removed_at is null ) t);
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'message_unique' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'duplicate', 'field', 'externalId', 'existingId', t.id))
-      into v_found from (select p_organization_id as organization_id, k.id, k.external_id
-          from jsonb_to_recordset(p_changes->'message_unique') as k(id uuid, external_id text) where k.id = any(array[k.id]) offset 0) r
-      join messages t on t.organization_id = r.organization_id and t.external_id = r.external_id and t.id <> r.id
-      where r.id <> all(v_refused);
-    if v_found is not null then
-      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'message_unique') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from messages t where t.organization_id = r.organization_id
-          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    end if;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'message_references' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'dangling', 'field', 'conversationId'))
-      into v_found from (select p_organization_id as organization_id, k.id, k.conversation_id
-          from jsonb_to_recordset(p_changes->'message_references') as k(id uuid, conversation_id uuid) where k.id = any(array[k.id]) offset 0) r
-      where r.conversation_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at from conversations f where f.organization_id = r.organization_id and f.id between r.conversation_id and r.conversation_id
-              order by f.id limit 1) t
-          where t.removed_at is null);
-    if v_found is not null then
-      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'message_references') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from messages t where t.organization_id = r.organization_id
-          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    end if;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'dangling', 'field', 'author'))
-      into v_found from (select p_organization_id as organization_id, k.id, k.author_id
-          from jsonb_to_recordset(p_changes->'message_references') as k(id uuid, author_id uuid) where k.id = any(array[k.id]) offset 0) r
-      where r.author_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at from teammates f where f.organization_id = r.organization_id and f.id between r.author_id and r.author_id
-              order by f.id limit 1) t
-          where t.removed_at is null);
-    if v_found is not null then
-      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'message_references') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from messages t where t.organization_id = r.organization_id
-          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    end if;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'dangling', 'field', 'customerId'))
-      into v_found from (select p_organization_id as organization_id, k.id, k.customer_id
-          from jsonb_to_recordset(p_changes->'message_references') as k(id uuid, customer_id uuid) where k.id = any(array[k.id]) offset 0) r
-      where r.customer_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at from customers f where f.organization_id = r.organization_id and f.id between r.customer_id and r.customer_id
-              order by f.id limit 1) t
-          where t.removed_at is null);
-    if v_found is not null then
-      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'message_references') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from messages t where t.organization_id = r.organization_id
-          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    end if;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'message_conversation_id_referring' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
-      into v_found from jsonb_to_recordset(p_changes->'message_conversation_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
-      where r.count <> (select count(*) from (select f.updated_at from messages f where f.organization_id = p_organization_id
-          and f.conversation_id between r.target and r.target and f.removed_at is null ) t)
-        or r.latest is distinct from (select max(t.updated_at) from (select f.updated_at from messages f where f.organization_id = p_organization_id
-          and f.conversation_id between r.target and r.target and f.removed_at is null ) t);
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'message_author_id_referring' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
-      into v_found from jsonb_to_recordset(p_changes->'message_author_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
-      where r.count <> (select count(*) from (select f.updated_at from messages f where f.organization_id = p_organization_id
-          and f.author_id between r.target and r.target and f.removed_at is null ) t)
-        or r.latest is distinct from (select max(t.updated_at) from (select f.updated_at from messages f where f.organization_id = p_organization_id
-          and f.author_id between r.target and r.target and f.removed_at is null ) t);
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'message_customer_id_referring' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
-      into v_found from jsonb_to_recordset(p_changes->'message_customer_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
-      where r.count <> (select count(*) from (select f.updated_at from messages f where f.organization_id = p_organization_id
-          and f.customer_id between r.target and r.target and f.removed_at is null ) t)
-        or r.latest is distinct from (select max(t.updated_at) from (select f.updated_at from messages f where f.organization_id = p_organization_id
-          and f.customer_id between r.target and r.target and f.removed_at is null ) t);
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'note_references' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'dangling', 'field', 'conversationId'))
-      into v_found from (select p_organization_id as organization_id, k.id, k.conversation_id
-          from jsonb_to_recordset(p_changes->'note_references') as k(id uuid, conversation_id uuid) where k.id = any(array[k.id]) offset 0) r
-      where r.conversation_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at from conversations f where f.organization_id = r.organization_id and f.id between r.conversation_id and r.conversation_id
-              order by f.id limit 1) t
-          where t.removed_at is null);
-    if v_found is not null then
-      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'note_references') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from notes t where t.organization_id = r.organization_id
-          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    end if;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'dangling', 'field', 'author'))
-      into v_found from (select p_organization_id as organization_id, k.id, k.author_id
-          from jsonb_to_recordset(p_changes->'note_references') as k(id uuid, author_id uuid) where k.id = any(array[k.id]) offset 0) r
-      where r.author_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at from teammates f where f.organization_id = r.organization_id and f.id between r.author_id and r.author_id
-              order by f.id limit 1) t
-          where t.removed_at is null);
-    if v_found is not null then
-      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'note_references') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from notes t where t.organization_id = r.organization_id
-          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    end if;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'dangling', 'field', 'customerId'))
-      into v_found from (select p_organization_id as organization_id, k.id, k.customer_id
-          from jsonb_to_recordset(p_changes->'note_references') as k(id uuid, customer_id uuid) where k.id = any(array[k.id]) offset 0) r
-      where r.customer_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at from customers f where f.organization_id = r.organization_id and f.id between r.customer_id and r.customer_id
-              order by f.id limit 1) t
-          where t.removed_at is null);
-    if v_found is not null then
-      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'note_references') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from notes t where t.organization_id = r.organization_id
-          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    end if;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'note_conversation_id_referring' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
-      into v_found from jsonb_to_recordset(p_changes->'note_conversation_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
-      where r.count <> (select count(*) from (select f.updated_at from notes f where f.organization_id = p_organization_id
-          and f.conversation_id between r.target and r.target and f.removed_at is null ) t)
-        or r.latest is distinct from (select max(t.updated_at) from (select f.updated_at from notes f where f.organization_id = p_organization_id
-          and f.conversation_id between r.target and r.target and f.removed_at is null ) t);
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'note_author_id_referring' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
-      into v_found from jsonb_to_recordset(p_changes->'note_author_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
-      where r.count <> (select count(*) from (select f.updated_at from notes f where f.organization_id = p_organization_id
-          and f.author_id between r.target and r.target and f.removed_at is null ) t)
-        or r.latest is distinct from (select max(t.updated_at) from (select f.updated_at from notes f where f.organization_id = p_organization_id
-          and f.author_id between r.target and r.target and f.removed_at is null ) t);
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'note_customer_id_referring' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
-      into v_found from jsonb_to_recordset(p_changes->'note_customer_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
-      where r.count <> (select count(*) from (select f.updated_at from notes f where f.organization_id = p_organization_id
-          and f.customer_id between r.target and r.target and f.removed_at is null ) t)
-        or r.latest is distinct from (select max(t.updated_at) from (select f.updated_at from notes f where f.organization_id = p_organization_id
-          and f.customer_id between r.target and r.target and f.removed_at is null ) t);
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
 
   if p_changes ? 'ticket_unique' then
     select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'duplicate', 'field', 'externalId', 'existingId', t.id))
@@ -2772,9 +1090,7 @@ begin
     select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'dangling', 'field', 'customerId'))
       into v_found from (select p_organization_id as organization_id, k.id, k.customer_id
           from jsonb_to_recordset(p_changes->'ticket_references') as k(id uuid, customer_id uuid) where k.id = any(array[k.id]) offset 0) r
-      where r.customer_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at from customers f where f.organization_id = r.organization_id and f.id between r.customer_id and r.customer_id
-              order by f.id limit 1) t
-          where t.removed_at is null);
+      where r.customer_id is not null and r.id <> all(v_refused) and true;
     if v_found is not null then
       select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
         join (select p_organization_id as organization_id, k.id, k.expected
@@ -2789,9 +1105,7 @@ begin
     select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'dangling', 'field', 'conversationId'))
       into v_found from (select p_organization_id as organization_id, k.id, k.conversation_id
           from jsonb_to_recordset(p_changes->'ticket_references') as k(id uuid, conversation_id uuid) where k.id = any(array[k.id]) offset 0) r
-      where r.conversation_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at from conversations f where f.organization_id = r.organization_id and f.id between r.conversation_id and r.conversation_id
-              order by f.id limit 1) t
-          where t.removed_at is null);
+      where r.conversation_id is not null and r.id <> all(v_refused) and true;
     if v_found is not null then
       select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
         join (select p_organization_id as organization_id, k.id, k.expected
@@ -2806,9 +1120,7 @@ begin
     select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'dangling', 'field', 'assigneeId'))
       into v_found from (select p_organization_id as organization_id, k.id, k.assignee_id
           from jsonb_to_recordset(p_changes->'ticket_references') as k(id uuid, assignee_id uuid) where k.id = any(array[k.id]) offset 0) r
-      where r.assignee_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at, f.active from teammates f where f.organization_id = r.organization_id and f.id between r.assignee_id and r.assignee_id
-              order by f.id limit 1) t
-          where t.removed_at is null and t.active);
+      where r.assignee_id is not null and r.id <> all(v_refused) and true;
     if v_found is not null then
       select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
         join (select p_organization_id as organization_id, k.id, k.expected
@@ -2861,148 +1173,6 @@ begin
     end if;
   end if;
 
-  if p_changes ? 'booking_unique' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'duplicate', 'field', 'externalId', 'existingId', t.id))
-      into v_found from (select p_organization_id as organization_id, k.id, k.external_id
-          from jsonb_to_recordset(p_changes->'booking_unique') as k(id uuid, external_id text) where k.id = any(array[k.id]) offset 0) r
-      join bookings t on t.organization_id = r.organization_id and t.external_id = r.external_id and t.id <> r.id
-      where r.id <> all(v_refused);
-    if v_found is not null then
-      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'booking_unique') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from bookings t where t.organization_id = r.organization_id
-          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    end if;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'booking_references' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'dangling', 'field', 'customerId'))
-      into v_found from (select p_organization_id as organization_id, k.id, k.customer_id
-          from jsonb_to_recordset(p_changes->'booking_references') as k(id uuid, customer_id uuid) where k.id = any(array[k.id]) offset 0) r
-      where r.customer_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at from customers f where f.organization_id = r.organization_id and f.id between r.customer_id and r.customer_id
-              order by f.id limit 1) t
-          where t.removed_at is null);
-    if v_found is not null then
-      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'booking_references') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from bookings t where t.organization_id = r.organization_id
-          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    end if;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'dangling', 'field', 'assigneeId'))
-      into v_found from (select p_organization_id as organization_id, k.id, k.assignee_id
-          from jsonb_to_recordset(p_changes->'booking_references') as k(id uuid, assignee_id uuid) where k.id = any(array[k.id]) offset 0) r
-      where r.assignee_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at, f.active from teammates f where f.organization_id = r.organization_id and f.id between r.assignee_id and r.assignee_id
-              order by f.id limit 1) t
-          where t.removed_at is null and t.active);
-    if v_found is not null then
-      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'booking_references') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from bookings t where t.organization_id = r.organization_id
-          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    end if;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'dangling', 'field', 'conversationId'))
-      into v_found from (select p_organization_id as organization_id, k.id, k.conversation_id
-          from jsonb_to_recordset(p_changes->'booking_references') as k(id uuid, conversation_id uuid) where k.id = any(array[k.id]) offset 0) r
-      where r.conversation_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at from conversations f where f.organization_id = r.organization_id and f.id between r.conversation_id and r.conversation_id
-              order by f.id limit 1) t
-          where t.removed_at is null);
-    if v_found is not null then
-      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'booking_references') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from bookings t where t.organization_id = r.organization_id
-          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    end if;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'booking_periods' then
-    for v_period in select r.id, r.expected, r.owner, r.starts collate "C" as starts, r.ends collate "C" as ends
-        from rows from (jsonb_to_recordset(p_changes->'booking_periods') as (id uuid, expected timestamptz, owner uuid, starts text, ends text))
-          with ordinality as r(id, expected, owner, starts, ends, place)
-        where r.id <> all(v_refused) and exists (select 1 from organizations o
-          where o.organization_id = p_organization_id and o.prevents_double_booking) order by r.owner, r.place loop
-      continue when v_period.expected is not null and not exists (select 1 from bookings t
-        where t.organization_id = p_organization_id and t.id = v_period.id and t.updated_at = v_period.expected);
-      if v_owner is distinct from v_period.owner then
-        v_owner := v_period.owner;
-        v_taken := '{}';
-      end if;
-      select t.id into v_existing from bookings t
-        where t.organization_id = p_organization_id and t.assignee_id = v_owner and t.removed_at is null and t.status in ('pending', 'confirmed')
-          and ((t.body::json)->>'endAt') collate "C" > v_period.starts and t.start_at < v_period.ends::timestamptz and t.id <> v_period.id
-        order by ((t.body::json)->>'endAt') collate "C" limit 1;
-      if v_existing is null then
-        select split_part(o.period, ' ', 3) into v_existing from unnest(v_taken) as o(period)
-          where split_part(o.period, ' ', 1) collate "C" < v_period.ends and split_part(o.period, ' ', 2) collate "C" > v_period.starts limit 1;
-      end if;
-      if v_existing is null then
-        v_taken := v_taken || concat_ws(' ', v_period.starts, v_period.ends, v_period.id);
-      else
-        v_found := jsonb_build_array(jsonb_build_object('id', v_period.id, 'reason', 'overlap', 'existingId', v_existing));
-        v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-      end if;
-    end loop;
-  end if;
-
-  if p_changes ? 'booking_customer_id_referring' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
-      into v_found from jsonb_to_recordset(p_changes->'booking_customer_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
-      where r.count <> (select count(*) from (select f.updated_at from bookings f where f.organization_id = p_organization_id
-          and f.customer_id between r.target and r.target and f.removed_at is null ) t)
-        or r.latest is distinct from (select max(t.updated_at) from (select f.updated_at from bookings f where f.organization_id = p_organization_id
-          and f.customer_id between r.target and r.target and f.removed_at is null ) t);
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'booking_assignee_id_referring' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
-      into v_found from jsonb_to_recordset(p_changes->'booking_assignee_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
-      where r.count <> (select count(*) from (select f.updated_at from bookings f where f.organization_id = p_organization_id
-          and f.assignee_id between r.target and r.target and f.removed_at is null ) t)
-        or r.latest is distinct from (select max(t.updated_at) from (select f.updated_at from bookings f where f.organization_id = p_organization_id
-          and f.assignee_id between r.target and r.target and f.removed_at is null ) t);
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'booking_conversation_id_referring' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
-      into v_found from jsonb_to_recordset(p_changes->'booking_conversation_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
-      where r.count <> (select count(*) from (select f.updated_at from bookings f where f.organization_id = p_organization_id
-          and f.conversation_id between r.target and r.target and f.removed_at is null ) t)
-        or r.latest is distinct from (select max(t.updated_at) from (select f.updated_at from bookings f where f.organization_id = p_organization_id
-          and f.conversation_id between r.target and r.target and f.removed_at is null ) t);
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
 
   -- 6. All members of a unit of which one was refused. Then inserts beyond what the organization may store, where that is
   -- limited: they are counted as they came, after what is there and without what was refused before.
@@ -3039,336 +1209,6 @@ begin
 
 
   -- 7. What is written: new rows, changed rows, and what they are found by.
-
-  if p_changes ? 'teammate_insert' then
-    with added as (
-      insert into teammates (organization_id, id, created_at, updated_at, body, body_version, email, active)
-        select p_organization_id, r.id, r.created_at, v_stamp, r.head || v_tail, 1, r.email, r.active
-        from jsonb_to_recordset(p_changes->'teammate_insert') as r(id uuid, created_at timestamptz, head text, email text, active boolean)
-          where r.id <> all(v_refused)
-        returning id, body, sha256(convert_to(id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(body, 'UTF8')) as content)
-      select array_agg(id), array_agg(body), count(*), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), sum(octet_length(body))
-        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes from added;
-    if v_count > 0 then
-      v_done := v_done || v_rows;
-      v_bodies := v_bodies || v_row_bodies;
-      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'teammate', v_count, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-    end if;
-  end if;
-
-  if p_changes ? 'teammate_update' then
-    with changed as (
-      update teammates t set email = r.email, active = r.active, body = r.head || v_tail,
-          body_version = greatest(t.body_version, 1), updated_at = v_stamp
-        from (select p_organization_id as organization_id, k.id, k.expected, k.old_term, k.old_content, k.old_bytes, k.head, k.email, k.active
-          from jsonb_to_recordset(p_changes->'teammate_update') as k(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int, head text, email text, active boolean) where k.id = any(array[k.id]) offset 0) r
-        where t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.expected
-          and coalesce(t.removed_at, 'infinity') = 'infinity' and r.id <> all(v_refused)
-        returning t.id, t.body, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
-          r.old_term, r.old_content, r.old_bytes)
-      select array_agg(id), array_agg(body), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - sum(old_term),
-          mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - sum(old_content), sum(octet_length(body)) - sum(old_bytes)
-        into v_rows, v_row_bodies, v_digest, v_content, v_bytes from changed;
-    if v_rows is not null then
-      v_done := v_done || v_rows;
-      v_bodies := v_bodies || v_row_bodies;
-      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'teammate', 0, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-    end if;
-  end if;
-
-  if p_changes ? 'teammate_search_documents' then
-    insert into teammates_words (organization_id, id, created_at, terms)
-      select p_organization_id, r.id, r.created_at, r.terms
-        from jsonb_to_recordset(p_changes->'teammate_search_documents') as r(id uuid, created_at timestamptz, terms text)
-        join unnest(v_done) as d(id) on d.id = r.id
-      on conflict (organization_id, id) do update set terms = excluded.terms;
-  end if;
-
-  if p_changes ? 'customer_insert' then
-    with added as (
-      insert into customers (organization_id, id, created_at, updated_at, body, body_version, email, phone, external_id)
-        select p_organization_id, r.id, r.created_at, v_stamp, r.head || v_tail, 1, r.email, r.phone, r.external_id
-        from jsonb_to_recordset(p_changes->'customer_insert') as r(id uuid, created_at timestamptz, head text, email text, phone text, external_id text)
-          where r.id <> all(v_refused)
-        returning id, body, sha256(convert_to(id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(body, 'UTF8')) as content)
-      select array_agg(id), array_agg(body), count(*), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), sum(octet_length(body))
-        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes from added;
-    if v_count > 0 then
-      v_done := v_done || v_rows;
-      v_bodies := v_bodies || v_row_bodies;
-      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'customer', v_count, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-    end if;
-  end if;
-
-  if p_changes ? 'customer_update' then
-    with changed as (
-      update customers t set email = r.email, phone = r.phone, external_id = r.external_id, body = r.head || v_tail,
-          body_version = greatest(t.body_version, 1), updated_at = v_stamp
-        from (select p_organization_id as organization_id, k.id, k.expected, k.old_term, k.old_content, k.old_bytes, k.head, k.email, k.phone, k.external_id
-          from jsonb_to_recordset(p_changes->'customer_update') as k(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int, head text, email text, phone text, external_id text) where k.id = any(array[k.id]) offset 0) r
-        where t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.expected
-          and coalesce(t.removed_at, 'infinity') = 'infinity' and r.id <> all(v_refused)
-        returning t.id, t.body, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
-          r.old_term, r.old_content, r.old_bytes)
-      select array_agg(id), array_agg(body), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - sum(old_term),
-          mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - sum(old_content), sum(octet_length(body)) - sum(old_bytes)
-        into v_rows, v_row_bodies, v_digest, v_content, v_bytes from changed;
-    if v_rows is not null then
-      v_done := v_done || v_rows;
-      v_bodies := v_bodies || v_row_bodies;
-      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'customer', 0, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-    end if;
-  end if;
-
-  if p_changes ? 'customer_search_documents' then
-    insert into customers_words (organization_id, id, created_at, terms)
-      select p_organization_id, r.id, r.created_at, r.terms
-        from jsonb_to_recordset(p_changes->'customer_search_documents') as r(id uuid, created_at timestamptz, terms text)
-        join unnest(v_done) as d(id) on d.id = r.id
-      on conflict (organization_id, id) do update set terms = excluded.terms;
-  end if;
-
-  if p_changes ? 'conversation_insert' then
-    with added as (
-      insert into conversations (organization_id, id, created_at, updated_at, body, body_version, customer_id, channel, status, handled_by, assignee_id, resolved_at, summarized_at, external_id)
-        select p_organization_id, r.id, r.created_at, v_stamp, r.head || v_tail, 1, r.customer_id, r.channel, r.status, r.handled_by, r.assignee_id, r.resolved_at, r.summarized_at, r.external_id
-        from jsonb_to_recordset(p_changes->'conversation_insert') as r(id uuid, created_at timestamptz, head text, customer_id uuid, channel text, status text, handled_by text, assignee_id uuid, resolved_at timestamptz(3), summarized_at timestamptz(3), external_id text)
-          where r.id <> all(v_refused)
-        returning id, body, sha256(convert_to(id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(body, 'UTF8')) as content)
-      select array_agg(id), array_agg(body), count(*), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), sum(octet_length(body))
-        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes from added;
-    if v_count > 0 then
-      v_done := v_done || v_rows;
-      v_bodies := v_bodies || v_row_bodies;
-      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'conversation', v_count, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-    end if;
-  end if;
-
-  if p_changes ? 'conversation_update' then
-    with changed as (
-      update conversations t set customer_id = r.customer_id, channel = r.channel, status = r.status, handled_by = r.handled_by, assignee_id = r.assignee_id, resolved_at = r.resolved_at, summarized_at = r.summarized_at, external_id = r.external_id, body = r.head || v_tail,
-          body_version = greatest(t.body_version, 1), updated_at = v_stamp
-        from (select p_organization_id as organization_id, k.id, k.expected, k.old_term, k.old_content, k.old_bytes, k.head, k.customer_id, k.channel, k.status, k.handled_by, k.assignee_id, k.resolved_at, k.summarized_at, k.external_id
-          from jsonb_to_recordset(p_changes->'conversation_update') as k(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int, head text, customer_id uuid, channel text, status text, handled_by text, assignee_id uuid, resolved_at timestamptz(3), summarized_at timestamptz(3), external_id text) where k.id = any(array[k.id]) offset 0) r
-        where t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.expected
-          and coalesce(t.removed_at, 'infinity') = 'infinity' and r.id <> all(v_refused)
-        returning t.id, t.body, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
-          r.old_term, r.old_content, r.old_bytes)
-      select array_agg(id), array_agg(body), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - sum(old_term),
-          mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - sum(old_content), sum(octet_length(body)) - sum(old_bytes)
-        into v_rows, v_row_bodies, v_digest, v_content, v_bytes from changed;
-    if v_rows is not null then
-      v_done := v_done || v_rows;
-      v_bodies := v_bodies || v_row_bodies;
-      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'conversation', 0, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-    end if;
-  end if;
-
-  if p_changes ? 'conversation_search_documents' then
-    insert into conversations_words (organization_id, id, created_at, terms)
-      select p_organization_id, r.id, r.created_at, r.terms
-        from jsonb_to_recordset(p_changes->'conversation_search_documents') as r(id uuid, created_at timestamptz, terms text)
-        join unnest(v_done) as d(id) on d.id = r.id
-      on conflict (organization_id, id) do update set terms = excluded.terms;
-  end if;
-
-  if p_changes ? 'message_insert' then
-    with added as (
-      insert into messages (organization_id, id, created_at, updated_at, body, body_version, conversation_id, direction, author_id, external_id, customer_id)
-        select p_organization_id, r.id, r.created_at, v_stamp, r.head || v_tail, 1, r.conversation_id, r.direction, r.author_id, r.external_id, r.customer_id
-        from jsonb_to_recordset(p_changes->'message_insert') as r(id uuid, created_at timestamptz, head text, conversation_id uuid, direction text, author_id uuid, external_id text, customer_id uuid)
-          where r.id <> all(v_refused)
-        returning id, body, sha256(convert_to(id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(body, 'UTF8')) as content)
-      select array_agg(id), array_agg(body), count(*), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), sum(octet_length(body))
-        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes from added;
-    if v_count > 0 then
-      v_done := v_done || v_rows;
-      v_bodies := v_bodies || v_row_bodies;
-      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'message', v_count, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-    end if;
-  end if;
-
-  if p_changes ? 'message_update' then
-    with changed as (
-      update messages t set conversation_id = r.conversation_id, direction = r.direction, author_id = r.author_id, external_id = r.external_id, customer_id = r.customer_id, body = r.head || v_tail,
-          body_version = greatest(t.body_version, 1), updated_at = v_stamp
-        from (select p_organization_id as organization_id, k.id, k.expected, k.old_term, k.old_content, k.old_bytes, k.head, k.conversation_id, k.direction, k.author_id, k.external_id, k.customer_id
-          from jsonb_to_recordset(p_changes->'message_update') as k(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int, head text, conversation_id uuid, direction text, author_id uuid, external_id text, customer_id uuid) where k.id = any(array[k.id]) offset 0) r
-        where t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.expected
-          and coalesce(t.removed_at, 'infinity') = 'infinity' and r.id <> all(v_refused)
-        returning t.id, t.body, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
-          r.old_term, r.old_content, r.old_bytes)
-      select array_agg(id), array_agg(body), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - sum(old_term),
-          mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - sum(old_content), sum(octet_length(body)) - sum(old_bytes)
-        into v_rows, v_row_bodies, v_digest, v_content, v_bytes from changed;
-    if v_rows is not null then
-      v_done := v_done || v_rows;
-      v_bodies := v_bodies || v_row_bodies;
-      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'message', 0, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-    end if;
-  end if;
-
-  if p_changes ? 'message_search_documents' then
-    insert into messages_words (organization_id, id, created_at, terms)
-      select p_organization_id, r.id, r.created_at, r.terms
-        from jsonb_to_recordset(p_changes->'message_search_documents') as r(id uuid, created_at timestamptz, terms text)
-        join unnest(v_done) as d(id) on d.id = r.id
-      on conflict (organization_id, id) do update set terms = excluded.terms;
-  end if;
-
-  if p_changes ? 'note_insert' then
-    with added as (
-      insert into notes (organization_id, id, created_at, updated_at, body, body_version, conversation_id, author_id, customer_id)
-        select p_organization_id, r.id, r.created_at, v_stamp, r.head || v_tail, 1, r.conversation_id, r.author_id, r.customer_id
-        from jsonb_to_recordset(p_changes->'note_insert') as r(id uuid, created_at timestamptz, head text, conversation_id uuid, author_id uuid, customer_id uuid)
-          where r.id <> all(v_refused)
-        returning id, body, sha256(convert_to(id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(body, 'UTF8')) as content)
-      select array_agg(id), array_agg(body), count(*), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), sum(octet_length(body))
-        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes from added;
-    if v_count > 0 then
-      v_done := v_done || v_rows;
-      v_bodies := v_bodies || v_row_bodies;
-      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'note', v_count, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-    end if;
-  end if;
-
-  if p_changes ? 'note_update' then
-    with changed as (
-      update notes t set conversation_id = r.conversation_id, author_id = r.author_id, customer_id = r.customer_id, body = r.head || v_tail,
-          body_version = greatest(t.body_version, 1), updated_at = v_stamp
-        from (select p_organization_id as organization_id, k.id, k.expected, k.old_term, k.old_content, k.old_bytes, k.head, k.conversation_id, k.author_id, k.customer_id
-          from jsonb_to_recordset(p_changes->'note_update') as k(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int, head text, conversation_id uuid, author_id uuid, customer_id uuid) where k.id = any(array[k.id]) offset 0) r
-        where t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.expected
-          and coalesce(t.removed_at, 'infinity') = 'infinity' and r.id <> all(v_refused)
-        returning t.id, t.body, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
-          r.old_term, r.old_content, r.old_bytes)
-      select array_agg(id), array_agg(body), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - sum(old_term),
-          mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - sum(old_content), sum(octet_length(body)) - sum(old_bytes)
-        into v_rows, v_row_bodies, v_digest, v_content, v_bytes from changed;
-    if v_rows is not null then
-      v_done := v_done || v_rows;
-      v_bodies := v_bodies || v_row_bodies;
-      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'note', 0, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-    end if;
-  end if;
-
-  if p_changes ? 'note_search_documents' then
-    insert into notes_words (organization_id, id, created_at, terms)
-      select p_organization_id, r.id, r.created_at, r.terms
-        from jsonb_to_recordset(p_changes->'note_search_documents') as r(id uuid, created_at timestamptz, terms text)
-        join unnest(v_done) as d(id) on d.id = r.id
-      on conflict (organization_id, id) do update set terms = excluded.terms;
-  end if;
 
   if p_changes ? 'ticket_insert' then
     select c.last_number into v_number from kind_counters c
@@ -3443,72 +1283,6 @@ begin
       on conflict (organization_id, id) do update set terms = excluded.terms;
   end if;
 
-  if p_changes ? 'booking_insert' then
-    with added as (
-      insert into bookings (organization_id, id, created_at, updated_at, body, body_version, customer_id, start_at, status, assignee_id, conversation_id, external_id)
-        select p_organization_id, r.id, r.created_at, v_stamp, r.head || v_tail, 1, r.customer_id, r.start_at, r.status, r.assignee_id, r.conversation_id, r.external_id
-        from jsonb_to_recordset(p_changes->'booking_insert') as r(id uuid, created_at timestamptz, head text, customer_id uuid, start_at timestamptz(3), status text, assignee_id uuid, conversation_id uuid, external_id text)
-          where r.id <> all(v_refused)
-        returning id, body, sha256(convert_to(id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(body, 'UTF8')) as content)
-      select array_agg(id), array_agg(body), count(*), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), sum(octet_length(body))
-        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes from added;
-    if v_count > 0 then
-      v_done := v_done || v_rows;
-      v_bodies := v_bodies || v_row_bodies;
-      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'booking', v_count, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-    end if;
-  end if;
-
-  if p_changes ? 'booking_update' then
-    with changed as (
-      update bookings t set customer_id = r.customer_id, start_at = r.start_at, status = r.status, assignee_id = r.assignee_id, conversation_id = r.conversation_id, external_id = r.external_id, body = r.head || v_tail,
-          body_version = greatest(t.body_version, 1), updated_at = v_stamp
-        from (select p_organization_id as organization_id, k.id, k.expected, k.old_term, k.old_content, k.old_bytes, k.head, k.customer_id, k.start_at, k.status, k.assignee_id, k.conversation_id, k.external_id
-          from jsonb_to_recordset(p_changes->'booking_update') as k(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int, head text, customer_id uuid, start_at timestamptz(3), status text, assignee_id uuid, conversation_id uuid, external_id text) where k.id = any(array[k.id]) offset 0) r
-        where t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.expected
-          and coalesce(t.removed_at, 'infinity') = 'infinity' and r.id <> all(v_refused)
-        returning t.id, t.body, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
-          r.old_term, r.old_content, r.old_bytes)
-      select array_agg(id), array_agg(body), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - sum(old_term),
-          mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - sum(old_content), sum(octet_length(body)) - sum(old_bytes)
-        into v_rows, v_row_bodies, v_digest, v_content, v_bytes from changed;
-    if v_rows is not null then
-      v_done := v_done || v_rows;
-      v_bodies := v_bodies || v_row_bodies;
-      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'booking', 0, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-    end if;
-  end if;
-
-  if p_changes ? 'booking_search_documents' then
-    insert into bookings_words (organization_id, id, created_at, terms)
-      select p_organization_id, r.id, r.created_at, r.terms
-        from jsonb_to_recordset(p_changes->'booking_search_documents') as r(id uuid, created_at timestamptz, terms text)
-        join unnest(v_done) as d(id) on d.id = r.id
-      on conflict (organization_id, id) do update set terms = excluded.terms;
-  end if;
-
 
   -- 8. Write events and deliveries.
 
@@ -3528,7 +1302,7 @@ begin
           into v_events, v_event_types, v_event_kinds, v_event_subjects from added;
 
   select d.p_any, d.p_large, d.p_woken into v_any, v_large, v_woken
-    from create_deliveries_6b99ffa753e3(p_organization_id, p_now, v_stamp, (p_changes->>'max_attempts')::int,
+    from create_deliveries(p_organization_id, p_now, v_stamp, (p_changes->>'max_attempts')::int,
       v_events, v_event_types, v_event_kinds, v_event_subjects) d;
 
   -- 9. Responses to store, and last the clock.
@@ -3563,7 +1337,7 @@ $function$;
 
 -- A delivery to be created: pending and due now, unless the endpoint was `disabled`, or the event is `skipped`, for that reason.
 -- Without `id` it gets a new one.
-create type new_delivery_6b81efe51766 as (
+create type new_delivery as (
   id uuid,
   webhook_id uuid,
   event_id uuid,
@@ -3578,7 +1352,7 @@ create type new_delivery_6b81efe51766 as (
 
 -- Inserts deliveries, and returns how many: the one statement that does. The caller holds the organization's clock row, and wakes the
 -- queues of the endpoints that get pending ones.
-create or replace function insert_deliveries_b04f1de00f2a(p_organization_id uuid, p_now timestamptz, p_deliveries new_delivery_6b81efe51766[]) returns int
+create function insert_deliveries(p_organization_id uuid, p_now timestamptz, p_deliveries new_delivery[]) returns int
 language plpgsql volatile as $function$
 declare
   v_inserted int;
@@ -3607,7 +1381,7 @@ $function$;
 -- Conditions, but for those on the id, always hold of a removal, so that receivers do not keep what is gone, of an event about an endpoint,
 -- and of a body that was erased. Of an event that lists no changes, as an insert, every field with a value counts as changed. They hold of
 -- an object that the endpoint's registrant may not read: its delivery fails, where a skip would show that key which values the object has.
-create or replace function skip_reason_07fecb2924ab(p_organization_id uuid, p_webhook_id uuid, p_event_id uuid, p_conditions jsonb, p_own_key text) returns text
+create function skip_reason(p_organization_id uuid, p_webhook_id uuid, p_event_id uuid, p_conditions jsonb, p_own_key text) returns text
 language plpgsql stable as $function$
 declare
   v_key text;
@@ -3619,13 +1393,7 @@ begin
     return null;
   end if;
   select e.cause->>'key', case when p_conditions is not null then e.body::jsonb end, e.changed, case e.subject_kind
-      when 'teammate' then 'teammates:read'
-      when 'customer' then 'customers:read'
-      when 'conversation' then 'conversations:read'
-      when 'message' then 'messages:read'
-      when 'note' then 'notes:read'
       when 'ticket' then 'tickets:read'
-      when 'booking' then 'bookings:read'
       when 'endpoint' then 'webhooks:read' end
     into v_key, v_body, v_changed, v_scope
     from events e where e.organization_id = p_organization_id and e.id = p_event_id;
@@ -3659,7 +1427,7 @@ $function$;
 --
 -- Returns in `p_any` whether an endpoint subscribes, in `p_large` whether workers have to create the deliveries, and in `p_woken` the
 -- priority of each queue that has become due, by endpoint.
-create or replace function create_deliveries_6b99ffa753e3(
+create function create_deliveries(
   p_organization_id uuid, p_now timestamptz, p_stamp timestamptz, p_max_attempts int,
   p_events uuid[], p_types text[], p_kinds text[], p_subjects uuid[],
   out p_any boolean, out p_large boolean, out p_woken jsonb
@@ -3690,12 +1458,12 @@ begin
     return;
   end if;
 
-  perform insert_deliveries_b04f1de00f2a(p_organization_id, p_now, array(
+  perform insert_deliveries(p_organization_id, p_now, array(
     select (null, w.id, e.id, e.type, p_stamp, e.subject_kind, e.subject_id, p_max_attempts,
-        null, s.reason)::new_delivery_6b81efe51766
+        null, s.reason)::new_delivery
       from webhooks w
         join unnest(p_events, p_types, p_kinds, p_subjects) as e(id, type, subject_kind, subject_id) on e.type = any(w.events)
-        cross join lateral (select case when w.options ?| '{conditions,skipOwn}' then skip_reason_07fecb2924ab(p_organization_id, w.id, e.id,
+        cross join lateral (select case when w.options ?| '{conditions,skipOwn}' then skip_reason(p_organization_id, w.id, e.id,
           w.options->'conditions', case when w.options ? 'skipOwn' then w.api_key_id::text end) end as reason offset 0) s
       where w.organization_id = p_organization_id and w.id = any(v_webhooks)));
 
@@ -3712,7 +1480,7 @@ end;
 $function$;
 
 -- Makes the queues of these endpoints due. It locks them first, as a completion computes what is due on its queue.
-create or replace function wake_queues_7e149e12a8f0(p_organization_id uuid, p_webhook_ids uuid[], p_now timestamptz) returns void
+create function wake_queues(p_organization_id uuid, p_webhook_ids uuid[], p_now timestamptz) returns void
 language plpgsql volatile as $function$
 begin
   perform 1 from endpoint_queues q
@@ -3730,7 +1498,7 @@ $function$;
 -- that may take a minute. The caller tries again (`GroupCommit.exclusiveTask`, `unlessBusy`). Other rows are held for
 -- moments only, so they have no limit. Fails with `DW003` (`journal/not-served.ts`) where another database serves the
 -- organization.
-create or replace function lock_clock_dd363ef23099(p_organization_id uuid) returns void
+create function lock_clock(p_organization_id uuid) returns void
 language plpgsql volatile as $function$
 declare
   v_away text;
@@ -3750,7 +1518,7 @@ $function$;
 -- Whether the request that p_response answers has a stored response that has not expired (specification 13.1). Comes
 -- before every refusal: a repeated request gets the stored response. False where p_response is null: the request has no
 -- key.
-create or replace function replayed_55624a46aaf1(p_organization_id uuid, p_now timestamptz, p_response jsonb) returns boolean
+create function replayed(p_organization_id uuid, p_now timestamptz, p_response jsonb) returns boolean
 language plpgsql volatile as $function$
 begin
   if p_response is null then
@@ -3770,7 +1538,7 @@ $function$;
 -- Refuses a value sealed with another encryption key than the database names, with `DW002` (`journal/responses.ts`),
 -- and locks that name until the commit. So no value stays under an old key after a key rotation (decision 56).
 -- p_key_check: the check value of the key that sealed the organization's value; null where nothing is sealed.
-create or replace function require_sealed_with_ff46455ac37b(p_organization_id uuid, p_key_check bytea) returns void
+create function require_sealed_with(p_organization_id uuid, p_key_check bytea) returns void
 language plpgsql volatile as $function$
 begin
   if p_key_check is null then
@@ -3786,11 +1554,11 @@ $function$;
 -- Stores the response p_response about the object p_subject_id, sealed or not; nothing where it is null. The caller has
 -- found no unexpired response (`replayed`), under the clock row. Stored bytes count as storage of the organization
 -- (specification 14.3).
-create or replace function store_response_70f267f3fe93(p_organization_id uuid, p_subject_id uuid, p_now timestamptz, p_response jsonb)
+create function store_response(p_organization_id uuid, p_subject_id uuid, p_now timestamptz, p_response jsonb)
 returns void
 language plpgsql volatile as $function$
 begin
-  perform require_sealed_with_ff46455ac37b(p_organization_id, decode(p_response->>'sealed_with', 'hex'));
+  perform require_sealed_with(p_organization_id, decode(p_response->>'sealed_with', 'hex'));
   if p_response is null then
     return;
   end if;
@@ -3816,20 +1584,20 @@ $function$;
 -- Stores the response p_response, about the object p_subject_id, to a request that committed nothing: 'done', or
 -- 'replayed' where its key has one already. Under the clock row, so that a concurrent identical request that changes
 -- something either sees this response, or is seen.
-create or replace function store_lone_response_a602ff5723f1(p_organization_id uuid, p_subject_id uuid, p_now timestamptz, p_response jsonb)
+create function store_lone_response(p_organization_id uuid, p_subject_id uuid, p_now timestamptz, p_response jsonb)
 returns text
 language plpgsql volatile as $function$
 begin
-  perform lock_clock_dd363ef23099(p_organization_id);
-  if replayed_55624a46aaf1(p_organization_id, p_now, p_response) then
+  perform lock_clock(p_organization_id);
+  if replayed(p_organization_id, p_now, p_response) then
     return 'replayed';
   end if;
-  perform store_response_70f267f3fe93(p_organization_id, p_subject_id, p_now, p_response);
+  perform store_response(p_organization_id, p_subject_id, p_now, p_response);
   return 'done';
 end;
 $function$;
 
-create or replace function complete_deliveries_9fdf8967a0a7(p_organization_id uuid, p_webhook_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz,
+create function complete_deliveries(p_organization_id uuid, p_webhook_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz,
       p_next text, p_priority int, p_known uuid[], p_succeeded_at timestamptz, p_failures int, p_failed_at timestamptz, p_tally int[], p_id uuid[], p_number int[], p_seen float8[], p_status text[], p_attempted boolean[], p_started_at float8[], p_ended_at float8[], p_response_status int[], p_response_body text[], p_error_code text[], p_error_message text[], p_duration_ms int[], p_next_attempt_at float8[]) returns jsonb
 language plpgsql volatile as $function$
 declare
@@ -3956,7 +1724,7 @@ begin
 end;
 $function$;
 
-create or replace function disable_webhook_e911f9c5c7bb(p_organization_id uuid, p_webhook_id uuid, p_url text, p_reason text, p_now timestamptz, p_failing_before timestamptz) returns boolean
+create function disable_webhook(p_organization_id uuid, p_webhook_id uuid, p_url text, p_reason text, p_now timestamptz, p_failing_before timestamptz) returns boolean
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -3987,7 +1755,7 @@ begin
 end;
 $function$;
 
-create or replace function fail_pending_89ac95d052ad(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_reason text, p_limit int) returns int
+create function fail_pending(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_reason text, p_limit int) returns int
 language plpgsql volatile as $function$
 declare
   v_ids uuid[];
@@ -4056,7 +1824,7 @@ begin
 end;
 $function$;
 
-create or replace function retry_now_0ba341cfbf44(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_limit int) returns int
+create function retry_now(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_limit int) returns int
 language plpgsql volatile as $function$
 declare
   v_retried int;
@@ -4092,7 +1860,7 @@ $function$;
 -- so that new events do not wait behind all of the past, or while deliveries of a large commit in the window are
 -- still to be created; 'disabled', to be tried again in a minute; 'lost' when the recovery is another worker's or
 -- gone.
-create or replace function recover_piece_09ca41d27b28(
+create function recover_piece(
   p_organization_id uuid, p_webhook_id uuid, p_recovery_id uuid, p_lease_id uuid, p_now timestamptz,
   p_lease_until timestamptz, p_events int, p_backlog int, p_attempts int
 ) returns text
@@ -4115,7 +1883,7 @@ declare
   v_soon timestamptz := p_now + interval '250 milliseconds';
   v_later timestamptz := p_now + interval '1 minute';
 begin
-  perform lock_clock_dd363ef23099(p_organization_id);
+  perform lock_clock(p_organization_id);
   select r.position, first_uuid_v7(r.until + interval '1 millisecond'),
       exists (select 1 from fan_outs f where f.organization_id = p_organization_id and f.webhook_id = p_webhook_id
         and f.stamp between r.since and r.until),
@@ -4172,17 +1940,17 @@ begin
       where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(v_failed)
         and d.log_day >= v_since and d.log_day < 'infinity' and d.status = 'failed';
     get diagnostics v_retried = row_count;
-    v_created := insert_deliveries_b04f1de00f2a(p_organization_id, p_now, array(
+    v_created := insert_deliveries(p_organization_id, p_now, array(
       select (null, p_webhook_id, e.id, e.type, e.created_at, e.subject_kind, e.subject_id, p_attempts,
-          null, null)::new_delivery_6b81efe51766
+          null, null)::new_delivery
         from events e
         where e.organization_id = p_organization_id and e.id = any(v_events) and e.id <> all(v_known)
           and e.subject_id <> p_webhook_id
-          and skip_reason_07fecb2924ab(p_organization_id, p_webhook_id, e.id, v_conditions, v_own_key) is null));
+          and skip_reason(p_organization_id, p_webhook_id, e.id, v_conditions, v_own_key) is null));
   end if;
 
   if v_retried + v_created > 0 then
-    perform wake_queues_7e149e12a8f0(p_organization_id, array[p_webhook_id], p_now);
+    perform wake_queues(p_organization_id, array[p_webhook_id], p_now);
   end if;
   update recoveries set position = coalesce(v_position, position), retried = retried + v_retried,
       created = created + v_created,
@@ -4197,7 +1965,7 @@ $function$;
 
 -- Writes an event that no commit makes, and returns its id and stamp. The caller holds the clock row (`lock_clock`).
 -- Events are read in order by cursor, so none may be lost after it was read.
-create or replace function record_event_515a739815e9(
+create function record_event(
   p_organization_id uuid, p_now timestamptz, p_type text, p_subject_kind text, p_subject_id uuid, p_body text,
   out p_event_id uuid, out p_stamp timestamptz
 )
@@ -4216,7 +1984,7 @@ $function$;
 -- Reports the state of an endpoint as an event, with its deliveries to other endpoints, if the endpoint still has the
 -- version p_expected and the reported state p_before. Notes that p_state, since p_since, was reported. Returns
 -- whether it did.
-create or replace function report_endpoint_648cf947b1b0(
+create function report_endpoint(
   p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_before text, p_state text,
   p_since timestamptz, p_type text, p_body text, p_attempts int
 ) returns boolean
@@ -4226,7 +1994,7 @@ declare
   v_stamp timestamptz(3);
   v_webhooks uuid[];
 begin
-  perform lock_clock_dd363ef23099(p_organization_id);
+  perform lock_clock(p_organization_id);
   update webhooks w set reported_state = p_state, reported_since = p_since
     where w.organization_id = p_organization_id and w.id = p_webhook_id and w.updated_at = p_expected
       and w.reported_state is not distinct from p_before;
@@ -4234,21 +2002,21 @@ begin
     return false;
   end if;
   select e.p_event_id, e.p_stamp into v_event_id, v_stamp
-    from record_event_515a739815e9(p_organization_id, p_now, p_type, 'endpoint', p_webhook_id, p_body) e;
+    from record_event(p_organization_id, p_now, p_type, 'endpoint', p_webhook_id, p_body) e;
   v_webhooks := array(select w.id from webhooks w
     where w.organization_id = p_organization_id and w.status = 'active' and p_type = any(w.events)
       and w.id <> p_webhook_id);
-  perform insert_deliveries_b04f1de00f2a(p_organization_id, p_now, array(
+  perform insert_deliveries(p_organization_id, p_now, array(
     select (null, w.id, v_event_id, p_type, v_stamp, 'endpoint', p_webhook_id, p_attempts, null,
-        skip_reason_07fecb2924ab(p_organization_id, w.id, v_event_id, w.options->'conditions', null))::new_delivery_6b81efe51766
+        skip_reason(p_organization_id, w.id, v_event_id, w.options->'conditions', null))::new_delivery
       from webhooks w where w.organization_id = p_organization_id and w.id = any(v_webhooks)));
-  perform wake_queues_7e149e12a8f0(p_organization_id, v_webhooks, p_now);
+  perform wake_queues(p_organization_id, v_webhooks, p_now);
   perform pg_notify('deskwire_stream', p_organization_id || ':' || p_type);
   return true;
 end;
 $function$;
 
-create or replace function fan_out_piece_a67f07ea03e8(p_organization_id uuid, p_now timestamptz, p_events int, p_each int, p_backlog int) returns text
+create function fan_out_piece(p_organization_id uuid, p_now timestamptz, p_events int, p_each int, p_backlog int) returns text
 language plpgsql volatile as $function$
 declare
   v_webhook_id uuid;
@@ -4322,7 +2090,7 @@ begin
           from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
             and x.id = e.id and x.body is not null
             and exists (select 1 from webhooks r join api_keys k on k.organization_id = r.organization_id and k.id = r.api_key_id
-                where r.organization_id = p_organization_id and r.id = v_webhook_id and k.scopes && array['*', case x.subject_kind when 'teammate' then 'teammates:read' when 'customer' then 'customers:read' when 'conversation' then 'conversations:read' when 'message' then 'messages:read' when 'note' then 'notes:read' when 'ticket' then 'tickets:read' when 'booking' then 'bookings:read' when 'endpoint' then 'webhooks:read' end])) b), true) end) then (p_now at time zone 'UTC')::date else 'infinity' end, e.id, e.type, e.created_at, e.subject_kind,
+                where r.organization_id = p_organization_id and r.id = v_webhook_id and k.scopes && array['*', case x.subject_kind when 'ticket' then 'tickets:read' when 'endpoint' then 'webhooks:read' end])) b), true) end) then (p_now at time zone 'UTC')::date else 'infinity' end, e.id, e.type, e.created_at, e.subject_kind,
           e.subject_id, case when v_reason is not null then 'failed' when e.cause->>'key' = v_own_key then 'skipped' when not (case when v_conditions is null then true else coalesce((
           select not exists (select 1 from jsonb_array_elements(v_conditions) as k(k)
             where (b.body->>'object' not in ('removed', 'webhook') or k.k->>'field' = 'id') and not case k.k->>'op'
@@ -4333,7 +2101,7 @@ begin
           from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
             and x.id = e.id and x.body is not null
             and exists (select 1 from webhooks r join api_keys k on k.organization_id = r.organization_id and k.id = r.api_key_id
-                where r.organization_id = p_organization_id and r.id = v_webhook_id and k.scopes && array['*', case x.subject_kind when 'teammate' then 'teammates:read' when 'customer' then 'customers:read' when 'conversation' then 'conversations:read' when 'message' then 'messages:read' when 'note' then 'notes:read' when 'ticket' then 'tickets:read' when 'booking' then 'bookings:read' when 'endpoint' then 'webhooks:read' end])) b), true) end) then 'skipped' else 'pending' end, 'current', 0, v_max_attempts, case when v_reason is not null then 'endpoint_disabled' when e.cause->>'key' = v_own_key then 'own_change' when not (case when v_conditions is null then true else coalesce((
+                where r.organization_id = p_organization_id and r.id = v_webhook_id and k.scopes && array['*', case x.subject_kind when 'ticket' then 'tickets:read' when 'endpoint' then 'webhooks:read' end])) b), true) end) then 'skipped' else 'pending' end, 'current', 0, v_max_attempts, case when v_reason is not null then 'endpoint_disabled' when e.cause->>'key' = v_own_key then 'own_change' when not (case when v_conditions is null then true else coalesce((
           select not exists (select 1 from jsonb_array_elements(v_conditions) as k(k)
             where (b.body->>'object' not in ('removed', 'webhook') or k.k->>'field' = 'id') and not case k.k->>'op'
               when 'exists' then (coalesce(b.body->(k.k->>'field'), 'null') <> 'null') = coalesce((k.k->>'value')::boolean, true)
@@ -4343,7 +2111,7 @@ begin
           from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
             and x.id = e.id and x.body is not null
             and exists (select 1 from webhooks r join api_keys k on k.organization_id = r.organization_id and k.id = r.api_key_id
-                where r.organization_id = p_organization_id and r.id = v_webhook_id and k.scopes && array['*', case x.subject_kind when 'teammate' then 'teammates:read' when 'customer' then 'customers:read' when 'conversation' then 'conversations:read' when 'message' then 'messages:read' when 'note' then 'notes:read' when 'ticket' then 'tickets:read' when 'booking' then 'bookings:read' when 'endpoint' then 'webhooks:read' end])) b), true) end) then 'conditions_not_met' else null end, case when v_reason is not null then 'the endpoint was disabled: ' || v_reason when e.cause->>'key' = v_own_key then 'the key of the endpoint caused it' when not (case when v_conditions is null then true else coalesce((
+                where r.organization_id = p_organization_id and r.id = v_webhook_id and k.scopes && array['*', case x.subject_kind when 'ticket' then 'tickets:read' when 'endpoint' then 'webhooks:read' end])) b), true) end) then 'conditions_not_met' else null end, case when v_reason is not null then 'the endpoint was disabled: ' || v_reason when e.cause->>'key' = v_own_key then 'the key of the endpoint caused it' when not (case when v_conditions is null then true else coalesce((
           select not exists (select 1 from jsonb_array_elements(v_conditions) as k(k)
             where (b.body->>'object' not in ('removed', 'webhook') or k.k->>'field' = 'id') and not case k.k->>'op'
               when 'exists' then (coalesce(b.body->(k.k->>'field'), 'null') <> 'null') = coalesce((k.k->>'value')::boolean, true)
@@ -4353,7 +2121,7 @@ begin
           from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
             and x.id = e.id and x.body is not null
             and exists (select 1 from webhooks r join api_keys k on k.organization_id = r.organization_id and k.id = r.api_key_id
-                where r.organization_id = p_organization_id and r.id = v_webhook_id and k.scopes && array['*', case x.subject_kind when 'teammate' then 'teammates:read' when 'customer' then 'customers:read' when 'conversation' then 'conversations:read' when 'message' then 'messages:read' when 'note' then 'notes:read' when 'ticket' then 'tickets:read' when 'booking' then 'bookings:read' when 'endpoint' then 'webhooks:read' end])) b), true) end) then 'the conditions of the endpoint did not hold' else null end, case when v_reason is not null then null when e.cause->>'key' = v_own_key then null when not (case when v_conditions is null then true else coalesce((
+                where r.organization_id = p_organization_id and r.id = v_webhook_id and k.scopes && array['*', case x.subject_kind when 'ticket' then 'tickets:read' when 'endpoint' then 'webhooks:read' end])) b), true) end) then 'the conditions of the endpoint did not hold' else null end, case when v_reason is not null then null when e.cause->>'key' = v_own_key then null when not (case when v_conditions is null then true else coalesce((
           select not exists (select 1 from jsonb_array_elements(v_conditions) as k(k)
             where (b.body->>'object' not in ('removed', 'webhook') or k.k->>'field' = 'id') and not case k.k->>'op'
               when 'exists' then (coalesce(b.body->(k.k->>'field'), 'null') <> 'null') = coalesce((k.k->>'value')::boolean, true)
@@ -4363,7 +2131,7 @@ begin
           from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
             and x.id = e.id and x.body is not null
             and exists (select 1 from webhooks r join api_keys k on k.organization_id = r.organization_id and k.id = r.api_key_id
-                where r.organization_id = p_organization_id and r.id = v_webhook_id and k.scopes && array['*', case x.subject_kind when 'teammate' then 'teammates:read' when 'customer' then 'customers:read' when 'conversation' then 'conversations:read' when 'message' then 'messages:read' when 'note' then 'notes:read' when 'ticket' then 'tickets:read' when 'booking' then 'bookings:read' when 'endpoint' then 'webhooks:read' end])) b), true) end) then null else p_now end, p_now, p_now
+                where r.organization_id = p_organization_id and r.id = v_webhook_id and k.scopes && array['*', case x.subject_kind when 'ticket' then 'tickets:read' when 'endpoint' then 'webhooks:read' end])) b), true) end) then null else p_now end, p_now, p_now
         from events e where e.organization_id = p_organization_id and e.id = any(v_events) and e.id <> all(v_known);
       if v_reason is null then
         -- The queue is locked, not only woken, as by a commit.
@@ -4384,7 +2152,7 @@ begin
 end;
 $function$;
 
-create or replace function disable_registered_582994eab26c(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz) returns uuid[]
+create function disable_registered(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz) returns uuid[]
 language plpgsql volatile as $function$
 declare
   v_webhook_ids uuid[];
@@ -4413,7 +2181,7 @@ begin
 end;
 $function$;
 
-create or replace function expire_api_key_6cabc8df87a3(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz) returns uuid[]
+create function expire_api_key(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz) returns uuid[]
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -4430,12 +2198,12 @@ begin
   if not found then
     return null;
   end if;
-  return disable_registered_582994eab26c(p_organization_id, p_api_key_id, p_now);
+  return disable_registered(p_organization_id, p_api_key_id, p_now);
 end;
 $function$;
 
 -- Adds a secret that is later than every other of the endpoint, whatever the clocks say: it is the first to sign.
-create or replace function add_webhook_secret_5f17e7445e0e(
+create function add_webhook_secret(
   p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_secret_id uuid, p_sealed bytea
 ) returns void
 language plpgsql volatile as $function$
@@ -4449,7 +2217,7 @@ $function$;
 
 -- Whether a delivery can be sent again: its endpoint is active, it has this status, and no other delivery of its
 -- event to the endpoint is pending.
-create or replace function can_send_again_2d4ede653d82(p_organization_id uuid, p_webhook_id uuid, p_delivery_id uuid, p_status text)
+create function can_send_again(p_organization_id uuid, p_webhook_id uuid, p_delivery_id uuid, p_status text)
 returns boolean
 language plpgsql volatile as $function$
 begin
@@ -4471,14 +2239,14 @@ $function$;
 -- Creates the endpoint in p_row with its first secret: 'done', 'replayed', 'registrant_gone', 'limit_reached' where
 -- p_limit endpoints exist (subscriptions are counted apart), or 'conflict' where the subscription in p_row has an
 -- endpoint. A position in p_row is where a subscription goes on from: a recovery of all events since begins.
-create or replace function create_webhook_4964845746d6(
+create function create_webhook(
   p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea,
   p_sealed_with bytea, p_limit int, p_response jsonb
 ) returns text
 language plpgsql volatile as $function$
 begin
-  perform lock_clock_dd363ef23099(p_organization_id);
-  if replayed_55624a46aaf1(p_organization_id, p_now, p_response) then
+  perform lock_clock(p_organization_id);
+  if replayed(p_organization_id, p_now, p_response) then
     return 'replayed';
   end if;
   -- The key that becomes the registrant may have been revoked since authentication.
@@ -4497,8 +2265,8 @@ begin
       and (w.subscription_id is null) = (p_row->>'subscription_id' is null)) >= p_limit then
     return 'limit_reached';
   end if;
-  perform require_sealed_with_ff46455ac37b(p_organization_id, p_sealed_with);
-  perform store_response_70f267f3fe93(p_organization_id, p_webhook_id, p_now, p_response);
+  perform require_sealed_with(p_organization_id, p_sealed_with);
+  perform store_response(p_organization_id, p_webhook_id, p_now, p_response);
   insert into webhooks (organization_id, id, url, description, events, signatures, options, sealed_headers, status,
       api_key_id, console_link_id, subscription_id, ends_at, created_at, updated_at)
     select p_organization_id, p_webhook_id, r.url, r.description, r.events, r.signatures, r.options,
@@ -4524,7 +2292,7 @@ $function$;
 -- Extends a subscription that has not ended until p_ends_at, and makes it active again: 'done' or 'conflict'. A new
 -- secret (p_sealed) replaces the one before, which signs until p_expires_at. What failed for good, or was left out
 -- while it was disabled, is sent again by a recovery, unless one runs.
-create or replace function refresh_subscription_1d8a01a96907(
+create function refresh_subscription(
   p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_ends_at timestamptz, p_secret_id uuid,
   p_sealed bytea, p_sealed_with bytea, p_expires_at timestamptz, p_recovery_id uuid, p_log_begin timestamptz
 ) returns text
@@ -4532,8 +2300,8 @@ language plpgsql volatile as $function$
 declare
   v_since timestamptz;
 begin
-  perform lock_clock_dd363ef23099(p_organization_id);
-  select missed_since_0de8e60de607(p_organization_id, p_webhook_id, p_now, p_log_begin) into v_since
+  perform lock_clock(p_organization_id);
+  select missed_since(p_organization_id, p_webhook_id, p_now, p_log_begin) into v_since
     from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id;
   -- What it missed while it was disabled is its gap.
   update webhooks w set ends_at = p_ends_at, status = 'active', disabled_reason = null, disabled_at = null,
@@ -4545,13 +2313,13 @@ begin
   if not found then
     return 'conflict';
   end if;
-  perform require_sealed_with_ff46455ac37b(p_organization_id, p_sealed_with);
+  perform require_sealed_with(p_organization_id, p_sealed_with);
   if p_sealed is not null then
     delete from webhook_secrets
       where organization_id = p_organization_id and webhook_id = p_webhook_id and expires_at is not null;
     update webhook_secrets set expires_at = p_expires_at
       where organization_id = p_organization_id and webhook_id = p_webhook_id;
-    perform add_webhook_secret_5f17e7445e0e(p_organization_id, p_webhook_id, p_now, p_secret_id, p_sealed);
+    perform add_webhook_secret(p_organization_id, p_webhook_id, p_now, p_secret_id, p_sealed);
   end if;
   perform 1 from recoveries r
     where r.organization_id = p_organization_id and r.webhook_id = p_webhook_id and r.finished_at is null;
@@ -4564,7 +2332,7 @@ begin
       where organization_id = p_organization_id and id = p_webhook_id;
   end if;
   -- The queue before the health record: completing locks them in this order, and the two could wait for each other.
-  perform wake_queues_7e149e12a8f0(p_organization_id, array[p_webhook_id], p_now);
+  perform wake_queues(p_organization_id, array[p_webhook_id], p_now);
   update webhook_health set failure_count = 0, failing_since = null
     where organization_id = p_organization_id and webhook_id = p_webhook_id;
   return 'done';
@@ -4574,7 +2342,7 @@ $function$;
 -- Writes the endpoint as in p_row and makes its queue due: 'done', 'conflict' where it no longer has the version
 -- p_expected, or 'registrant_gone' where p_registers and the key in p_row is gone. p_reset: the endpoint becomes
 -- healthy.
-create or replace function update_webhook_d40b9dd9a933(
+create function update_webhook(
   p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_row jsonb, p_reset boolean,
   p_registers boolean
 ) returns text
@@ -4582,14 +2350,14 @@ language plpgsql volatile as $function$
 declare
   r record;
 begin
-  perform lock_clock_dd363ef23099(p_organization_id);
+  perform lock_clock(p_organization_id);
   -- The key that becomes the registrant may have been revoked since authentication.
   if p_registers and not exists (select 1 from api_keys k
       where k.organization_id = p_organization_id and k.id = (p_row->>'api_key_id')::uuid
         and (k.expires_at is null or k.expires_at > p_now)) then
     return 'registrant_gone';
   end if;
-  perform require_sealed_with_ff46455ac37b(p_organization_id, decode(p_row->>'sealed_with', 'hex'));
+  perform require_sealed_with(p_organization_id, decode(p_row->>'sealed_with', 'hex'));
   select x.url, x.description, x.events, x.signatures, x.options, x.sealed_headers, x.status, x.disabled_reason,
       x.disabled_at, x.gap_since, x.gap_until, x.api_key_id, x.console_link_id, x.updated_at into r
     from jsonb_to_record(p_row) as x(url text, description text, events text[], signatures text[], options jsonb,
@@ -4606,7 +2374,7 @@ begin
   if not found then
     return 'conflict';
   end if;
-  perform wake_queues_7e149e12a8f0(p_organization_id, array[p_webhook_id], p_now);
+  perform wake_queues(p_organization_id, array[p_webhook_id], p_now);
   if p_reset then
     update webhook_health set failure_count = 0, failing_since = null
       where organization_id = p_organization_id and webhook_id = p_webhook_id;
@@ -4617,10 +2385,10 @@ $function$;
 
 -- Deletes the endpoint; maintenance removes its deliveries. Returns whether it existed. Locks the endpoint, its
 -- queue, then the remaining rows: a completion locks the queue before the health record.
-create or replace function delete_webhook_f33e77057e30(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz) returns boolean
+create function delete_webhook(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz) returns boolean
 language plpgsql volatile as $function$
 begin
-  perform lock_clock_dd363ef23099(p_organization_id);
+  perform lock_clock(p_organization_id);
   perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id for update;
   perform 1 from endpoint_queues q
     where q.organization_id = p_organization_id and q.webhook_id = p_webhook_id for update;
@@ -4636,14 +2404,14 @@ $function$;
 
 -- Adds a secret; earlier ones sign until p_expires_at at most: 'done', 'replayed', 'conflict' where the endpoint no
 -- longer has the version p_expected, or 'limit_reached' where p_limit secrets already sign.
-create or replace function rotate_webhook_secret_4c7c24cb003f(
+create function rotate_webhook_secret(
   p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_updated_at timestamptz,
   p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_expires_at timestamptz, p_limit int, p_response jsonb
 ) returns text
 language plpgsql volatile as $function$
 begin
-  perform lock_clock_dd363ef23099(p_organization_id);
-  if replayed_55624a46aaf1(p_organization_id, p_now, p_response) then
+  perform lock_clock(p_organization_id);
+  if replayed(p_organization_id, p_now, p_response) then
     return 'replayed';
   end if;
   perform 1 from webhooks w
@@ -4655,23 +2423,23 @@ begin
       and s.webhook_id = p_webhook_id and (s.expires_at is null or s.expires_at > p_now)) >= p_limit then
     return 'limit_reached';
   end if;
-  perform require_sealed_with_ff46455ac37b(p_organization_id, p_sealed_with);
-  perform store_response_70f267f3fe93(p_organization_id, p_webhook_id, p_now, p_response);
+  perform require_sealed_with(p_organization_id, p_sealed_with);
+  perform store_response(p_organization_id, p_webhook_id, p_now, p_response);
   delete from webhook_secrets
     where organization_id = p_organization_id and webhook_id = p_webhook_id and expires_at <= p_now;
   update webhook_secrets set expires_at = p_expires_at
     where organization_id = p_organization_id and webhook_id = p_webhook_id and expires_at is null;
-  perform add_webhook_secret_5f17e7445e0e(p_organization_id, p_webhook_id, p_now, p_secret_id, p_sealed);
+  perform add_webhook_secret(p_organization_id, p_webhook_id, p_now, p_secret_id, p_sealed);
   update webhooks set updated_at = p_updated_at where organization_id = p_organization_id and id = p_webhook_id;
   return 'done';
 end;
 $function$;
 
 -- Ends all earlier secrets of the endpoint at once. Returns whether the endpoint exists.
-create or replace function drop_previous_secrets_d54ceaf5ab18(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz) returns boolean
+create function drop_previous_secrets(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz) returns boolean
 language plpgsql volatile as $function$
 begin
-  perform lock_clock_dd363ef23099(p_organization_id);
+  perform lock_clock(p_organization_id);
   update webhooks w set updated_at = greatest(millisecond_after(w.updated_at), p_now)
     where w.organization_id = p_organization_id and w.id = p_webhook_id
       and exists (select 1 from webhook_secrets s
@@ -4683,78 +2451,78 @@ end;
 $function$;
 
 -- Creates a ping with one delivery attempt, also to a disabled endpoint: 'done', 'replayed', or 'missing'.
-create or replace function ping_webhook_865391485bd1(
+create function ping_webhook(
   p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_event_id uuid, p_delivery_id uuid, p_response jsonb
 ) returns text
 language plpgsql volatile as $function$
 begin
-  perform lock_clock_dd363ef23099(p_organization_id);
-  if replayed_55624a46aaf1(p_organization_id, p_now, p_response) then
+  perform lock_clock(p_organization_id);
+  if replayed(p_organization_id, p_now, p_response) then
     return 'replayed';
   end if;
   perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id;
   if not found then
     return 'missing';
   end if;
-  perform store_response_70f267f3fe93(p_organization_id, p_webhook_id, p_now, p_response);
+  perform store_response(p_organization_id, p_webhook_id, p_now, p_response);
   insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
     values (p_organization_id, p_event_id, 'ping', p_now, 'webhook', p_webhook_id, '{}');
-  perform insert_deliveries_b04f1de00f2a(p_organization_id, p_now, array[
-    (p_delivery_id, p_webhook_id, p_event_id, 'ping', p_now, 'webhook', p_webhook_id, 1, null, null)::new_delivery_6b81efe51766]);
-  perform wake_queues_7e149e12a8f0(p_organization_id, array[p_webhook_id], p_now);
+  perform insert_deliveries(p_organization_id, p_now, array[
+    (p_delivery_id, p_webhook_id, p_event_id, 'ping', p_now, 'webhook', p_webhook_id, 1, null, null)::new_delivery]);
+  perform wake_queues(p_organization_id, array[p_webhook_id], p_now);
   return 'done';
 end;
 $function$;
 
 -- Restarts the schedule of a failed delivery, with its stored payload and p_attempts more attempts: 'done',
 -- 'replayed', or 'refused' where it cannot be sent again.
-create or replace function retry_delivery_a8eff2d8583b(
+create function retry_delivery(
   p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_updated_at timestamptz,
   p_attempts int, p_response jsonb
 ) returns text
 language plpgsql volatile as $function$
 begin
-  perform lock_clock_dd363ef23099(p_organization_id);
-  if replayed_55624a46aaf1(p_organization_id, p_now, p_response) then
+  perform lock_clock(p_organization_id);
+  if replayed(p_organization_id, p_now, p_response) then
     return 'replayed';
   end if;
-  if not can_send_again_2d4ede653d82(p_organization_id, p_webhook_id, p_delivery_id, 'failed') then
+  if not can_send_again(p_organization_id, p_webhook_id, p_delivery_id, 'failed') then
     return 'refused';
   end if;
-  perform store_response_70f267f3fe93(p_organization_id, p_webhook_id, p_now, p_response);
+  perform store_response(p_organization_id, p_webhook_id, p_now, p_response);
   update deliveries set status = 'pending', payload = 'stored', attempts_before = attempt_count,
       max_attempts = attempt_count + p_attempts, next_attempt_at = p_now, log_day = 'infinity',
       updated_at = p_updated_at
     where organization_id = p_organization_id and webhook_id = p_webhook_id and id = p_delivery_id
       and log_day < 'infinity' and status = 'failed';
-  perform wake_queues_7e149e12a8f0(p_organization_id, array[p_webhook_id], p_now);
+  perform wake_queues(p_organization_id, array[p_webhook_id], p_now);
   return 'done';
 end;
 $function$;
 
 -- Creates a new delivery of the event of one that succeeded, which reads its subject anew: 'done', 'replayed', or
 -- 'refused' where it cannot be sent again.
-create or replace function resend_delivery_99fb8c697c8e(
+create function resend_delivery(
   p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_new_id uuid, p_attempts int,
   p_response jsonb
 ) returns text
 language plpgsql volatile as $function$
 begin
-  perform lock_clock_dd363ef23099(p_organization_id);
-  if replayed_55624a46aaf1(p_organization_id, p_now, p_response) then
+  perform lock_clock(p_organization_id);
+  if replayed(p_organization_id, p_now, p_response) then
     return 'replayed';
   end if;
-  if not can_send_again_2d4ede653d82(p_organization_id, p_webhook_id, p_delivery_id, 'succeeded') then
+  if not can_send_again(p_organization_id, p_webhook_id, p_delivery_id, 'succeeded') then
     return 'refused';
   end if;
-  perform store_response_70f267f3fe93(p_organization_id, p_webhook_id, p_now, p_response);
-  perform insert_deliveries_b04f1de00f2a(p_organization_id, p_now, array(
+  perform store_response(p_organization_id, p_webhook_id, p_now, p_response);
+  perform insert_deliveries(p_organization_id, p_now, array(
     select (p_new_id, p_webhook_id, d.event_id, d.event_type, d.event_created_at, d.subject_kind, d.subject_id,
-        p_attempts, null, null)::new_delivery_6b81efe51766
+        p_attempts, null, null)::new_delivery
       from deliveries d
       where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = p_delivery_id
         and d.log_day < 'infinity'));
-  perform wake_queues_7e149e12a8f0(p_organization_id, array[p_webhook_id], p_now);
+  perform wake_queues(p_organization_id, array[p_webhook_id], p_now);
   return 'done';
 end;
 $function$;
@@ -4769,7 +2537,7 @@ $function$;
 -- in the order of their ids, among the others of the endpoint. A part that the filters exclude is not begun.
 --
 -- The planner inlines it into the statements of read_log and count_log.
-create or replace function log_of_endpoint_3eb0e7745bc9(
+create function log_of_endpoint(
   p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_pending_from uuid, p_from uuid,
   p_day date, p_to uuid, p_limit bigint
 ) returns table (id uuid, log_day date)
@@ -4851,7 +2619,7 @@ $function$;
 
 -- The log of one event with these filters, without deliveries to deleted endpoints. The order is that of the index by
 -- event, so that no other fits. The planner inlines it.
-create or replace function log_of_event_420788d67904(
+create function log_of_event(
   p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_since timestamptz,
   p_after timestamptz, p_before timestamptz, p_event_id uuid
 ) returns table (webhook_id uuid, id uuid, log_day date)
@@ -4878,7 +2646,7 @@ $function$;
 -- a plan that sorts would read the whole log of a large endpoint. It finds ids by index, and only then reads the
 -- rows, so that skipped rows are not read. The log of all endpoints merges the latest rows of each: an organization
 -- has few endpoints, and further indexes would slow down every delivery.
-create or replace function read_log_a162e81fb2c3(
+create function read_log(
   p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_since timestamptz,
   p_after timestamptz, p_before timestamptz, p_event_id uuid, p_limit bigint, p_offset bigint
 ) returns table (
@@ -4902,13 +2670,13 @@ begin
   if p_event_id is not null then
     select array_agg(f.webhook_id), array_agg(f.id), array_agg(f.log_day) into v_webhooks, v_ids, v_days
       from (select f.webhook_id, f.id, f.log_day
-        from log_of_event_420788d67904(p_organization_id, p_webhook_id, p_status, p_event_type, p_since, p_after, p_before,
+        from log_of_event(p_organization_id, p_webhook_id, p_status, p_event_type, p_since, p_after, p_before,
           p_event_id) f
         order by f.id desc limit p_limit offset p_offset) f;
   else
     select array_agg(f.webhook_id), array_agg(f.id), array_agg(f.log_day) into v_webhooks, v_ids, v_days
       from (select w.id as webhook_id, f.id, f.log_day from webhooks w
-        cross join lateral log_of_endpoint_3eb0e7745bc9(p_organization_id, w.id, p_status, p_event_type, v_pending_from, v_from,
+        cross join lateral log_of_endpoint(p_organization_id, w.id, p_status, p_event_type, v_pending_from, v_from,
           v_day, v_to, p_offset + p_limit) f
         where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
         order by f.id desc limit p_limit offset p_offset) f;
@@ -4930,7 +2698,7 @@ $function$;
 
 -- How many rows the delivery log has with these filters, which are those of read_log, up to one more than
 -- 10000.
-create or replace function count_log_c0e55a3c0a7c(
+create function count_log(
   p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_since timestamptz,
   p_after timestamptz, p_before timestamptz, p_event_id uuid
 ) returns bigint
@@ -4946,19 +2714,19 @@ declare
 begin
   if p_event_id is not null then
     return (select count(*) from (select 1
-      from log_of_event_420788d67904(p_organization_id, p_webhook_id, p_status, p_event_type, p_since, p_after, p_before,
+      from log_of_event(p_organization_id, p_webhook_id, p_status, p_event_type, p_since, p_after, p_before,
         p_event_id) f
       limit v_limit) c);
   end if;
   return (select count(*) from (select 1 from webhooks w
-    cross join lateral log_of_endpoint_3eb0e7745bc9(p_organization_id, w.id, p_status, p_event_type, v_pending_from, v_from, v_day,
+    cross join lateral log_of_endpoint(p_organization_id, w.id, p_status, p_event_type, v_pending_from, v_from, v_day,
       v_to, v_limit) f
     where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
     limit v_limit) c);
 end;
 $function$;
 
-create or replace function missed_since_0de8e60de607(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_log_begin timestamptz) returns timestamptz
+create function missed_since(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_log_begin timestamptz) returns timestamptz
 language plpgsql volatile set plan_cache_mode = force_generic_plan set enable_sort = off as $function$
 declare
   v_created_at timestamptz;
@@ -4987,14 +2755,14 @@ $function$;
 
 -- Creates a recovery that is due now: 'done', 'replayed', or 'refused' where the endpoint is disabled or gone.
 -- `recovery/job.ts` runs it.
-create or replace function recover_webhook_5d4b2f314d05(
+create function recover_webhook(
   p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_recovery_id uuid, p_since timestamptz,
   p_until timestamptz, p_include_succeeded boolean, p_response jsonb
 ) returns text
 language plpgsql volatile as $function$
 begin
-  perform lock_clock_dd363ef23099(p_organization_id);
-  if replayed_55624a46aaf1(p_organization_id, p_now, p_response) then
+  perform lock_clock(p_organization_id);
+  if replayed(p_organization_id, p_now, p_response) then
     return 'replayed';
   end if;
   perform 1 from webhooks w
@@ -5002,7 +2770,7 @@ begin
   if not found then
     return 'refused';
   end if;
-  perform store_response_70f267f3fe93(p_organization_id, p_webhook_id, p_now, p_response);
+  perform store_response(p_organization_id, p_webhook_id, p_now, p_response);
   insert into recoveries (organization_id, webhook_id, id, since, until, include_succeeded, created_at, position,
       due_at)
     values (p_organization_id, p_webhook_id, p_recovery_id, p_since, p_until, p_include_succeeded, p_now,
@@ -5016,7 +2784,7 @@ $function$;
 
 -- Whether a calling key is as it was at authentication: neither revoked nor expired, and with the same scopes. Each
 -- change of keys checks its caller again, under the clock.
-create or replace function key_is_unchanged_84dafd96f189(p_organization_id uuid, p_api_key_id uuid, p_scopes text[], p_now timestamptz)
+create function key_is_unchanged(p_organization_id uuid, p_api_key_id uuid, p_scopes text[], p_now timestamptz)
 returns boolean
 language plpgsql volatile as $function$
 begin
@@ -5026,7 +2794,7 @@ end;
 $function$;
 
 -- Whether the key is the only valid one of its organization that can manage keys.
-create or replace function is_last_manager_bc6d6d67c590(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz) returns boolean
+create function is_last_manager(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz) returns boolean
 language plpgsql volatile as $function$
 begin
   return exists (select 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_api_key_id
@@ -5038,23 +2806,23 @@ $function$;
 
 -- Creates the key in p_row with its first token: 'done', 'replayed', 'caller_changed', or 'limit_reached' where p_limit
 -- keys exist.
-create or replace function create_api_key_5f8f78527884(
+create function create_api_key(
   p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_caller_id uuid, p_caller_scopes text[],
   p_row jsonb, p_token_hash bytea, p_last4 text, p_limit int, p_response jsonb
 ) returns text
 language plpgsql volatile as $function$
 begin
-  perform lock_clock_dd363ef23099(p_organization_id);
-  if replayed_55624a46aaf1(p_organization_id, p_now, p_response) then
+  perform lock_clock(p_organization_id);
+  if replayed(p_organization_id, p_now, p_response) then
     return 'replayed';
   end if;
-  if not key_is_unchanged_84dafd96f189(p_organization_id, p_caller_id, p_caller_scopes, p_now) then
+  if not key_is_unchanged(p_organization_id, p_caller_id, p_caller_scopes, p_now) then
     return 'caller_changed';
   end if;
   if (select count(*) from api_keys k where k.organization_id = p_organization_id) >= p_limit then
     return 'limit_reached';
   end if;
-  perform store_response_70f267f3fe93(p_organization_id, p_api_key_id, p_now, p_response);
+  perform store_response(p_organization_id, p_api_key_id, p_now, p_response);
   insert into api_keys (organization_id, id, name, scopes, expires_at, created_at, updated_at)
     select p_organization_id, p_api_key_id, r.name, r.scopes, r.expires_at, p_now, p_now
       from jsonb_to_record(p_row) as r(name text, scopes text[], expires_at timestamptz);
@@ -5067,7 +2835,7 @@ $function$;
 -- Writes the key as in p_row: 'done', 'caller_changed', 'conflict' where it no longer has the version p_expected, or
 -- 'last_managing_key' where it is the last that manages keys and would not (p_manages). An expiry that a worker has
 -- processed no longer changes: 'conflict' too.
-create or replace function update_api_key_6885071f30a0(
+create function update_api_key(
   p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz,
   p_caller_id uuid, p_caller_scopes text[], p_row jsonb, p_manages boolean
 ) returns text
@@ -5075,8 +2843,8 @@ language plpgsql volatile as $function$
 declare
   r record;
 begin
-  perform lock_clock_dd363ef23099(p_organization_id);
-  if not key_is_unchanged_84dafd96f189(p_organization_id, p_caller_id, p_caller_scopes, p_now) then
+  perform lock_clock(p_organization_id);
+  if not key_is_unchanged(p_organization_id, p_caller_id, p_caller_scopes, p_now) then
     return 'caller_changed';
   end if;
   perform 1 from api_keys k
@@ -5084,7 +2852,7 @@ begin
   if not found then
     return 'conflict';
   end if;
-  if not p_manages and is_last_manager_bc6d6d67c590(p_organization_id, p_api_key_id, p_now) then
+  if not p_manages and is_last_manager(p_organization_id, p_api_key_id, p_now) then
     return 'last_managing_key';
   end if;
   select x.name, x.scopes, x.expires_at, x.updated_at into r
@@ -5101,18 +2869,18 @@ $function$;
 
 -- Creates a token. Earlier ones work until p_expires_at, or their own earlier end. Returns 'done', 'replayed',
 -- 'caller_changed', or 'conflict' where the key no longer has the version p_expected.
-create or replace function rotate_api_key_4f7834d8e797(
+create function rotate_api_key(
   p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz,
   p_caller_id uuid, p_caller_scopes text[], p_updated_at timestamptz, p_token_hash bytea, p_last4 text,
   p_expires_at timestamptz, p_response jsonb
 ) returns text
 language plpgsql volatile as $function$
 begin
-  perform lock_clock_dd363ef23099(p_organization_id);
-  if replayed_55624a46aaf1(p_organization_id, p_now, p_response) then
+  perform lock_clock(p_organization_id);
+  if replayed(p_organization_id, p_now, p_response) then
     return 'replayed';
   end if;
-  if not key_is_unchanged_84dafd96f189(p_organization_id, p_caller_id, p_caller_scopes, p_now) then
+  if not key_is_unchanged(p_organization_id, p_caller_id, p_caller_scopes, p_now) then
     return 'caller_changed';
   end if;
   perform 1 from api_keys k
@@ -5120,7 +2888,7 @@ begin
   if not found then
     return 'conflict';
   end if;
-  perform store_response_70f267f3fe93(p_organization_id, p_api_key_id, p_now, p_response);
+  perform store_response(p_organization_id, p_api_key_id, p_now, p_response);
   delete from api_key_tokens
     where organization_id = p_organization_id and api_key_id = p_api_key_id and expires_at <= p_now;
   update api_key_tokens set expires_at = p_expires_at
@@ -5134,14 +2902,14 @@ $function$;
 
 -- Ends all tokens of the key but its latest, and sets its updated_at if one of them still worked: 'done',
 -- 'caller_changed', or 'conflict' where the key no longer has the version p_expected.
-create or replace function drop_previous_tokens_616f3951ddb8(
+create function drop_previous_tokens(
   p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz,
   p_caller_id uuid, p_caller_scopes text[], p_updated_at timestamptz
 ) returns text
 language plpgsql volatile as $function$
 begin
-  perform lock_clock_dd363ef23099(p_organization_id);
-  if not key_is_unchanged_84dafd96f189(p_organization_id, p_caller_id, p_caller_scopes, p_now) then
+  perform lock_clock(p_organization_id);
+  if not key_is_unchanged(p_organization_id, p_caller_id, p_caller_scopes, p_now) then
     return 'caller_changed';
   end if;
   perform 1 from api_keys k
@@ -5163,15 +2931,15 @@ $function$;
 -- tokens, and notes what the key was: 'done', 'caller_changed', 'conflict' where it no longer has the version
 -- p_expected, or 'last_managing_key'. Without p_caller_id: for the operator, who may revoke the last key that manages
 -- keys.
-create or replace function revoke_api_key_77fca20ff403(
+create function revoke_api_key(
   p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz,
   p_caller_id uuid, p_caller_scopes text[]
 ) returns text
 language plpgsql volatile as $function$
 begin
-  perform lock_clock_dd363ef23099(p_organization_id);
+  perform lock_clock(p_organization_id);
   if p_caller_id is not null
-      and not key_is_unchanged_84dafd96f189(p_organization_id, p_caller_id, p_caller_scopes, p_now) then
+      and not key_is_unchanged(p_organization_id, p_caller_id, p_caller_scopes, p_now) then
     return 'caller_changed';
   end if;
   perform 1 from api_keys k
@@ -5179,10 +2947,10 @@ begin
   if not found then
     return 'conflict';
   end if;
-  if p_caller_id is not null and is_last_manager_bc6d6d67c590(p_organization_id, p_api_key_id, p_now) then
+  if p_caller_id is not null and is_last_manager(p_organization_id, p_api_key_id, p_now) then
     return 'last_managing_key';
   end if;
-  perform disable_registered_582994eab26c(p_organization_id, p_api_key_id, p_now);
+  perform disable_registered(p_organization_id, p_api_key_id, p_now);
   update idempotency_keys set sealed = null
     where organization_id = p_organization_id and subject_id = p_api_key_id;
   insert into revoked_api_keys (organization_id, id, name, scopes, last4, expires_at, last_used_at, created_at,
@@ -5204,14 +2972,14 @@ $function$;
 
 -- Creates a link to the console with the scopes p_scopes, of which the calling key has all: 'done', 'replayed',
 -- 'caller_changed', or 'limit_reached' where p_limit links have not ended.
-create or replace function create_console_link_27f83c503be3(
+create function create_console_link(
   p_organization_id uuid, p_link_id uuid, p_now timestamptz, p_caller_id uuid, p_scopes text[], p_token_hash bytea,
   p_expires_at timestamptz, p_limit int, p_response jsonb
 ) returns text
 language plpgsql volatile as $function$
 begin
-  perform lock_clock_dd363ef23099(p_organization_id);
-  if replayed_55624a46aaf1(p_organization_id, p_now, p_response) then
+  perform lock_clock(p_organization_id);
+  if replayed(p_organization_id, p_now, p_response) then
     return 'replayed';
   end if;
   perform 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_caller_id
@@ -5223,7 +2991,7 @@ begin
       where c.organization_id = p_organization_id and c.expires_at > p_now) >= p_limit then
     return 'limit_reached';
   end if;
-  perform store_response_70f267f3fe93(p_organization_id, p_link_id, p_now, p_response);
+  perform store_response(p_organization_id, p_link_id, p_now, p_response);
   insert into console_links (token_hash, organization_id, id, api_key_id, scopes, created_at, expires_at)
     values (p_token_hash, p_organization_id, p_link_id, p_caller_id, p_scopes, p_now, p_expires_at);
   return 'done';

@@ -1,27 +1,62 @@
 /**
- * The schema as a database has it after all migrations, for reading: every table with its keys, checks and indexes, then every
- * function. Taken from the catalogue of a database that was migrated, not from the migrations: a reader sees what is
- * there, and not by which steps it came.
+ * The schema as a database has it after all migrations, for reading: a map, every table with its keys, checks and indexes,
+ * then the functions. Tables come from the catalogue of a database that was migrated, not from the migrations: a reader
+ * sees what is there, and not by which steps it came. Functions that have a part for each kind are shown for one.
  */
+import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { embedded } from '../../packages/service/src/db/embedded.ts'
 import { migrate, migrationsTable } from '../../packages/service/src/db/migrate.ts'
 import { createPool, type endPool } from '../../packages/service/src/db/pool.ts'
+import { kinds } from '../../packages/service/src/desk/index.ts'
 import { schemaOf } from '../../packages/service/src/schema.ts'
 
 type Database = Pick<Parameters<typeof endPool>[0], 'query'>
 
+/** Whose parts of functions are shown. */
+const shownKinds = ['ticket']
+
+const statements = () => [
+  migrationsTable,
+  ...schemaOf().migrations.flatMap((migration) => migration.statements),
+]
+
 /** What each table is, in the order in which they are created: the comment above its statement. */
 function descriptions(): ReadonlyMap<string, string> {
-  const statements = [migrationsTable, ...schemaOf().migrations.flatMap((migration) => migration.statements)]
   return new Map(
-    statements.flatMap((statement) => {
+    statements().flatMap((statement) => {
       const [, comment, name] = /^((?:-- .*\n)+)create table (?:if not exists )?(\w+) /m.exec(statement) ?? []
       return comment === undefined || name === undefined ? [] : [[name, comment.trim()] as const]
     }),
   )
+}
+
+/** The functions that migrations made, as they wrote them. @throws when the database has others. */
+async function functionsOfMigrations(database: Database): Promise<readonly string[]> {
+  const { rows } = await database.query<{ name: string }>(functionsQuery)
+  const written = new Map(
+    statements().flatMap((statement) => {
+      const [, name] = /^create function (\w+)\(/m.exec(statement) ?? []
+      return name === undefined ? [] : [[name, statement] as const]
+    }),
+  )
+  return rows.map(({ name }) => {
+    const statement = written.get(name)
+    if (statement === undefined) throw new Error(`no migration makes the function ${name}`)
+    return `${statement};\n`
+  })
+}
+
+/** Those of this version, for the kinds that are shown, by their names in the files. */
+function functionsOfVersion(): readonly string[] {
+  const { functions } = schemaOf(kinds.filter(({ name }) => shownKinds.includes(name)))
+  const withoutHash = new RegExp(`\\b(${functions.map(({ name }) => name).join('|')})\\b`, 'g')
+  return functions.map(({ definition }) => {
+    const text = definition.replace(withoutHash, (name) => name.replace(/_[0-9a-f]{12}$/, ''))
+    return `${text.replace(/^create or replace function/m, 'create function')};\n`
+  })
 }
 
 /** Creates a database, migrates it, renders its schema and drops it. */
@@ -58,20 +93,36 @@ export async function renderSchema(database: Database): Promise<string> {
       Number(a.parent !== null) - Number(b.parent !== null) ||
       (a.name < b.name ? -1 : 1),
   )
-  const own = await database.query<{ definition: string }>(functionsQuery)
   return [
-    heading,
-    ...shown.map((table) => tableText(table, described.get(table.name) ?? '')),
+    map,
+    ...withoutRepetition(
+      shown.map((table) => [table.name, tableText(table, described.get(table.name) ?? '')]),
+    ),
     '-- Functions that migrations made.\n',
-    ...own.rows.map(({ definition }) => `${definition.trim()};\n`),
-    '-- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.\n',
-    ...schemaOf().functions.map(({ definition }) => `${definition};\n`),
+    ...(await functionsOfMigrations(database)),
+    ofVersion,
+    ...functionsOfVersion(),
   ].join('\n')
 }
 
-const heading = `-- The schema as a database has it. Generated: npm run generate. Read it from the top: first what there is, then the functions
--- that write it, the commit function first. Weeks of events, deliveries and attempts are made as time goes and are not
--- shown. What each key of the commit function's argument means: packages/service/src/journal/commit-protocol.ts.
+/** The words of each kind have a table; those that differ in their names alone are shown once. */
+function withoutRepetition(texts: readonly (readonly [name: string, text: string])[]): readonly string[] {
+  const first = new Map<string, string>()
+  return texts.map(([name, text]) => {
+    const kind = /^(\w+)_words$/.exec(name)?.[1]
+    if (kind === undefined) return text
+    const pattern = text.replaceAll(new RegExp(`\\b${kind}(?=\\b|_words)`, 'g'), '')
+    const like = first.get(pattern)
+    first.set(pattern, like ?? name)
+    return like === undefined ? text : `-- ${name} is like ${like}.\n`
+  })
+}
+
+const map = readFileSync(new URL('schema-map.sql', import.meta.url), 'utf8')
+
+const ofVersion = `-- Functions of this version, the commit function first. In a database each name ends in a hash of the function's text,
+-- so that processes of two releases can share it. What has a part for each kind is shown for one: ${shownKinds.join(', ')}.
+-- What each key of the commit function's argument means: packages/service/src/journal/commit-protocol.ts.
 `
 
 interface Table {
@@ -144,7 +195,6 @@ const tablesQuery = `select c.relname as name, pc.relname as parent,
   left join pg_class pc on pc.oid = p.inhparent
   where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p')`
 
-const functionsQuery = `select pg_get_functiondef(p.oid) as definition from pg_proc p
-  where p.pronamespace = current_schema()::regnamespace and (p.prorettype = 'trigger'::regtype
-    or p.prolang <> (select l.oid from pg_language l where l.lanname = 'plpgsql'))
+const functionsQuery = `select p.proname::text as name from pg_proc p
+  where p.pronamespace = current_schema()::regnamespace and p.proname !~ '_[0-9a-f]{12}$'
   order by p.proname`

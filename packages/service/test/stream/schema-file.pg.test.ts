@@ -15,3 +15,12 @@ test('a table that nobody has described is refused', async () => {
   await database.pool.query('create table mine (n int)')
   await expect(renderSchema(database.pool)).rejects.toThrow('nothing says what mine is')
 })
+
+test('its map names every table', async () => {
+  await using database = await testDatabase()
+  const page = await renderSchema(database.pool)
+  const map = page.slice(0, page.indexOf('\n\n'))
+  const tables = [...page.matchAll(/^create table (\w+) \($/gm)].map(([, name]) => name as string)
+  expect(tables.length).toBeGreaterThan(30)
+  expect(tables.filter((name) => !/_words$/.test(name) && !new RegExp(`\\b${name}\\b`).test(map))).toEqual([])
+})

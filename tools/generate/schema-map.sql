@@ -1,0 +1,51 @@
+-- The schema as a database has it. Generated: npm run generate.
+--
+-- First the map, then each table with its keys, checks and indexes, then the functions. The sources are .sql files next
+-- to the code that calls them, in packages/service/src; each has the name of its function.
+--
+-- The map: each table below what it refers to, and what writes it. A commit is one call of the commit function: one
+-- transaction, under the lock of the organization's row in organization_clocks.
+--
+--   installation             one row                             the first start, a key rotation, a restore
+--   organizations            what owns everything else           the operator; a move sets `away`
+--     organization_clocks    the last stamp; locked first        every commit
+--     kind_counters          counts and digests of a kind        every commit
+--     restores               the span that each restore lost     a restore
+--     api_keys               identities and their scopes         calls that manage keys
+--       api_key_tokens       from a token's hash to its key      the same, rotations
+--       api_key_uses         when it was last used               requests, at most every so often
+--       console_links        links and sessions of the console   a key, the exchange of the link
+--     revoked_api_keys       what keys were, for 30 days         a revocation
+--
+--   The stream: objects, and what happened to them
+--     teammates, customers, conversations, messages, notes, tickets, bookings
+--                            rows and removal records, in the    commits
+--                            one order of (updated_at, id)
+--     ..._words              what they are found by              commits
+--     inbox                  open conversations that wait        triggers on conversations and messages
+--     events                 what happened, a partition a week   commits, pings, reports of endpoints
+--     idempotency_keys       stored responses, for 24 hours      the commit that made the response
+--     erasures, detachments  what events and responses still     commits that remove; maintenance deletes them
+--                            show of removed objects             once it has erased that
+--
+--   Delivery: of events to endpoints
+--     webhooks               endpoints                           calls that manage endpoints, workers that disable
+--       webhook_secrets      signing secrets, sealed             rotations
+--       webhook_health       recent results                      completions
+--       endpoint_queues      when work is due, and who has it    commits, claims, completions
+--       recoveries           replays of missed events            a call; workers, piece by piece
+--       fan_outs             deliveries of large commits         such a commit; workers, piece by piece
+--     deliveries             event and endpoint: pending ones    commits create them, completions complete them
+--                            apart, completed a partition a week
+--     attempts               all but each delivery's last        completions
+--     delivery_stats         counts by the minute and the hour   completions
+--     removed_webhooks       whose deliveries are still there    the deletion; maintenance
+--     summary_jobs           resolutions without a summary       workers
+--
+--   Several databases (decisions 65 and 66)
+--     directory_organizations, directory_tokens                  in the first database: what the others serve
+--     organization_moves, move_changes                           in the source of a move
+--     organization_arrivals                                      in the target of a move
+--     moved_rows                                                 in both
+--
+--   schema_migrations        which migrations it has had         a start, `deskwire migrate`
