@@ -17,9 +17,9 @@ export function readStatements(base: string, file: string): readonly string[] {
   return statementsOf(readSql(base, file))
 }
 
-/** Pure. A statement ends with a semicolon at the end of a line, outside of a function's body. */
+/** Pure. A statement ends with a semicolon at the end of a line, outside of comments and of a function's body. */
 export function statementsOf(text: string): readonly string[] {
-  return (text.match(/(?:\$(\w*)\$[\s\S]*?\$\1\$|[\s\S])*?;\n/g) ?? []).map((statement) =>
+  return (text.match(/(?:--.*\n|\$(\w*)\$[\s\S]*?\$\1\$|[\s\S])*?;\n/g) ?? []).map((statement) =>
     statement.trim().slice(0, -1),
   )
 }

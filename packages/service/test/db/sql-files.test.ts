@@ -1,0 +1,102 @@
+/** SQL is in files that a person and a parser can read: the rules of db/sql-file.ts, for each file and for what is made of them. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { loadModule, parsePlPgSQLSync, parseSync } from 'libpg-query'
+import { expect, test } from 'vitest'
+import { statementsOf } from '../../src/db/sql-file.ts'
+import { schemaOf } from '../../src/schema.ts'
+
+await loadModule()
+
+const src = fileURLToPath(new URL('../../src', import.meta.url))
+const sources = readdirSync(src, { recursive: true, encoding: 'utf8' })
+  .filter((path) => /\.(ts|sql)$/.test(path))
+  .map((path) => ({ path, text: readFileSync(join(src, path), 'utf8') }))
+const files = sources.filter(({ path }) => path.endsWith('.sql'))
+const modules = sources.filter(({ path }) => path.endsWith('.ts'))
+
+/** Parses the statements, and the bodies of functions in plpgsql. @throws where PostgreSQL would refuse the syntax. */
+function parse(text: string): number {
+  if (/^language plpgsql/m.test(text)) parsePlPgSQLSync(text)
+  return parseSync(text).stmts?.length ?? 0
+}
+
+test('there are files to look at', () => {
+  expect(files.length).toBeGreaterThan(50)
+})
+
+test.each(files)('$path begins with a comment, and parses as it is', ({ text }) => {
+  expect(text).toMatch(/^-- \S/)
+  expect(text).toMatch(/[^\n]\n$/)
+  expect(parse(text)).toBe(statementsOf(text).length || 1)
+})
+
+test('a file with a function or type has its name, and nothing else', () => {
+  const letters = (name = '') => name.replaceAll(/[_-]/g, '')
+  const made = files.flatMap(({ path, text }) =>
+    [...text.matchAll(/^create (?:function|type) (\w+)/gm)].map(([, name]) => ({ path, name })),
+  )
+  expect(made.length).toBeGreaterThan(30)
+  expect(made.filter(({ path, name }) => letters(basename(path, '.sql')) !== letters(name))).toEqual([])
+})
+
+test('each file is used by a module next to it, or above its folder', () => {
+  const unused = files.filter(({ path }) => {
+    const name = basename(path, '.sql')
+    const named = new RegExp(`['/]${name}(\\.sql)?'`)
+    return !modules.some(
+      (module) =>
+        [dirname(path), dirname(dirname(path))].includes(dirname(module.path)) && named.test(module.text),
+    )
+  })
+  expect(unused.map(({ path }) => path)).toEqual([])
+})
+
+test('modules name only files that exist', () => {
+  const named = modules.flatMap(({ path, text }) =>
+    [...text.matchAll(/'(\.[^']*\.sql)'/g)].map(([, file]) => join(dirname(path), file as string)),
+  )
+  const paths = files.map(({ path }) => path)
+  expect(named.filter((path) => !paths.includes(path))).toEqual([])
+})
+
+test('every function and statement that is made of them parses', () => {
+  const { functions, migrations } = schemaOf()
+  for (const { definition } of functions) expect(parse(definition)).toBe(1)
+  for (const statement of migrations.flatMap((migration) => migration.statements))
+    expect(parse(statement), statement).toBe(1)
+})
+
+test('a function calls only functions that the schema has, and by their names with a hash', () => {
+  const { functions } = schemaOf()
+  const names = functions.map(({ name }) => name)
+  const purposes = names.map((name) => name.replace(/_[0-9a-f]{12}$/, ''))
+  const wrong = functions.flatMap(({ name, definition }) => {
+    const code = definition.replaceAll(/--.*$/gm, '')
+    const called = [...code.matchAll(/\b\w+_[0-9a-f]{12}\b/g)].map(([word]) => word)
+    const unlinked = [...code.matchAll(/\b(\w+)\(/g)].map(([, word]) => word as string)
+    return [
+      ...called.filter((other) => !names.includes(other)),
+      ...unlinked.filter((other) => purposes.includes(other)),
+    ].map((other) => `${name}: ${other}`)
+  })
+  expect(wrong).toEqual([])
+})
+
+test('no module has the text of a function', () => {
+  const writing = modules.filter(({ text }) =>
+    /create (or replace )?function \w|language plpgsql|\bschemaFunction\(/.test(
+      text.replaceAll(/\/\*[\s\S]*?\*\//g, ''),
+    ),
+  )
+  expect(writing.map(({ path }) => path).sort()).toEqual([
+    'db/migration.ts',
+    'delivery/complete.ts',
+    'delivery/endpoint-queues.ts',
+    'delivery/fan-outs.ts',
+    'delivery/missed.ts',
+    'delivery/registrants.ts',
+    'journal/commit-function.ts',
+  ])
+})
