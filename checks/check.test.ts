@@ -110,6 +110,7 @@ test('--json has the checks of a moment, with the packages that they need', () =
   const { stdout } = run('--json', 'push')
   expect(JSON.parse(stdout)).toEqual([
     { name: 'rules', packages: 'prometheus' },
+    { name: 'sql', packages: 'postgresql postgresql-.*-plpgsql-check' },
     { name: 'agents', packages: '' },
     { name: 'lint-api', packages: '' },
   ])

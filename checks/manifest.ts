@@ -45,6 +45,16 @@ const postgres: Need = {
   remedy: "install Debian's postgresql, or set PG_BIN to the directory of its programs",
   packages: ['postgresql'],
 }
+const plpgsqlCheck: Need = {
+  isMet: () =>
+    succeeds(
+      'sh',
+      '-c',
+      'bin=$PG_BIN; test -n "$bin" || bin=$(ls -d /usr/lib/postgresql/*/bin | sort -V | tail -n 1); test -e "$("$bin/pg_config" --sharedir)/extension/plpgsql_check.control"',
+    ),
+  remedy: 'install the extension plpgsql_check, in Debian postgresql-VERSION-plpgsql-check',
+  packages: ['postgresql-.*-plpgsql-check'],
+}
 const namespaces: Need = {
   isMet: () =>
     succeeds('sh', '-c', '$(test "$(id -u)" = 0 || echo sudo -n) unshare --mount --pid --fork true'),
@@ -96,6 +106,13 @@ export const checks: Readonly<Record<string, Check>> = {
     shows: 'promtool accepts the alerts and the recorded rules, and their unit tests pass',
     program: ['checks/rules.ts'],
     needs: [promtool],
+    minutes: 1,
+    when: 'push',
+  },
+  sql: {
+    shows: 'plpgsql_check finds nothing wrong with the functions of a migrated database',
+    program: ['checks/sql.ts'],
+    needs: [postgres, plpgsqlCheck],
     minutes: 1,
     when: 'push',
   },

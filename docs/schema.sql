@@ -1537,8 +1537,8 @@ $function$;
 
 -- Refuses a value sealed with another encryption key than the database names, with `DW002` (`journal/responses.ts`),
 -- and locks that name until the commit. So no value stays under an old key after a key rotation (decision 56).
--- p_key_check: the check value of the key that sealed the organization's value; null where nothing is sealed.
-create function require_sealed_with(p_organization_id uuid, p_key_check bytea) returns void
+-- p_key_check: the check value of the key that sealed the value; null where nothing is sealed.
+create function require_sealed_with(p_key_check bytea) returns void
 language plpgsql volatile as $function$
 begin
   if p_key_check is null then
@@ -1558,7 +1558,7 @@ create function store_response(p_organization_id uuid, p_subject_id uuid, p_now 
 returns void
 language plpgsql volatile as $function$
 begin
-  perform require_sealed_with(p_organization_id, decode(p_response->>'sealed_with', 'hex'));
+  perform require_sealed_with(decode(p_response->>'sealed_with', 'hex'));
   if p_response is null then
     return;
   end if;
@@ -2265,7 +2265,7 @@ begin
       and (w.subscription_id is null) = (p_row->>'subscription_id' is null)) >= p_limit then
     return 'limit_reached';
   end if;
-  perform require_sealed_with(p_organization_id, p_sealed_with);
+  perform require_sealed_with(p_sealed_with);
   perform store_response(p_organization_id, p_webhook_id, p_now, p_response);
   insert into webhooks (organization_id, id, url, description, events, signatures, options, sealed_headers, status,
       api_key_id, console_link_id, subscription_id, ends_at, created_at, updated_at)
@@ -2313,7 +2313,7 @@ begin
   if not found then
     return 'conflict';
   end if;
-  perform require_sealed_with(p_organization_id, p_sealed_with);
+  perform require_sealed_with(p_sealed_with);
   if p_sealed is not null then
     delete from webhook_secrets
       where organization_id = p_organization_id and webhook_id = p_webhook_id and expires_at is not null;
@@ -2357,7 +2357,7 @@ begin
         and (k.expires_at is null or k.expires_at > p_now)) then
     return 'registrant_gone';
   end if;
-  perform require_sealed_with(p_organization_id, decode(p_row->>'sealed_with', 'hex'));
+  perform require_sealed_with(decode(p_row->>'sealed_with', 'hex'));
   select x.url, x.description, x.events, x.signatures, x.options, x.sealed_headers, x.status, x.disabled_reason,
       x.disabled_at, x.gap_since, x.gap_until, x.api_key_id, x.console_link_id, x.updated_at into r
     from jsonb_to_record(p_row) as x(url text, description text, events text[], signatures text[], options jsonb,
@@ -2423,7 +2423,7 @@ begin
       and s.webhook_id = p_webhook_id and (s.expires_at is null or s.expires_at > p_now)) >= p_limit then
     return 'limit_reached';
   end if;
-  perform require_sealed_with(p_organization_id, p_sealed_with);
+  perform require_sealed_with(p_sealed_with);
   perform store_response(p_organization_id, p_webhook_id, p_now, p_response);
   delete from webhook_secrets
     where organization_id = p_organization_id and webhook_id = p_webhook_id and expires_at <= p_now;

@@ -22,6 +22,8 @@ export interface Naming {
 const ofNone = /^(installation|schema_migrations|pg_\w+)$/
 /** A function that the schema creates for a release; its first argument is the organization. */
 const ofSchema = /_[0-9a-f]{12}$/
+/** But for one that reads the installation's row. */
+const ofInstallation = /^require_sealed_with_/
 
 /** Of one statement. Variables of functions may name organizations too: those with this ending. */
 export function namingOf(sql: string): Naming {
@@ -267,7 +269,7 @@ class Reader {
     const { FuncCall: call } = tree as { FuncCall?: Tree }
     const name =
       call === undefined ? '' : String(Object.values(listOf(call.funcname).at(-1)?.String ?? {})[0])
-    if (ofSchema.test(name)) {
+    if (ofSchema.test(name) && !ofInstallation.test(name)) {
       const first = this.#term(listOf(call?.args)[0], scope)
       // A router reads the `from` of a statement; what a function calls runs where the function does.
       const term = scope.hasTable || first?.variable !== undefined ? first : null

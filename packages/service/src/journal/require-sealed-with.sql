@@ -1,7 +1,7 @@
 -- Refuses a value sealed with another encryption key than the database names, with `DW002` (`journal/responses.ts`),
 -- and locks that name until the commit. So no value stays under an old key after a key rotation (decision 56).
--- p_key_check: the check value of the key that sealed the organization's value; null where nothing is sealed.
-create function require_sealed_with(p_organization_id uuid, p_key_check bytea) returns void
+-- p_key_check: the check value of the key that sealed the value; null where nothing is sealed.
+create function require_sealed_with(p_key_check bytea) returns void
 language plpgsql volatile as $function$
 begin
   if p_key_check is null then

@@ -5,7 +5,7 @@ create function store_response(p_organization_id uuid, p_subject_id uuid, p_now 
 returns void
 language plpgsql volatile as $function$
 begin
-  perform require_sealed_with(p_organization_id, decode(p_response->>'sealed_with', 'hex'));
+  perform require_sealed_with(decode(p_response->>'sealed_with', 'hex'));
   if p_response is null then
     return;
   end if;

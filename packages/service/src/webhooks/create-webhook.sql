@@ -27,7 +27,7 @@ begin
       and (w.subscription_id is null) = (p_row->>'subscription_id' is null)) >= p_limit then
     return 'limit_reached';
   end if;
-  perform require_sealed_with(p_organization_id, p_sealed_with);
+  perform require_sealed_with(p_sealed_with);
   perform store_response(p_organization_id, p_webhook_id, p_now, p_response);
   insert into webhooks (organization_id, id, url, description, events, signatures, options, sealed_headers, status,
       api_key_id, console_link_id, subscription_id, ends_at, created_at, updated_at)

@@ -22,7 +22,7 @@ begin
   if not found then
     return 'conflict';
   end if;
-  perform require_sealed_with(p_organization_id, p_sealed_with);
+  perform require_sealed_with(p_sealed_with);
   if p_sealed is not null then
     delete from webhook_secrets
       where organization_id = p_organization_id and webhook_id = p_webhook_id and expires_at is not null;

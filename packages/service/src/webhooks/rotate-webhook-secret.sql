@@ -19,7 +19,7 @@ begin
       and s.webhook_id = p_webhook_id and (s.expires_at is null or s.expires_at > p_now)) >= p_limit then
     return 'limit_reached';
   end if;
-  perform require_sealed_with(p_organization_id, p_sealed_with);
+  perform require_sealed_with(p_sealed_with);
   perform store_response(p_organization_id, p_webhook_id, p_now, p_response);
   delete from webhook_secrets
     where organization_id = p_organization_id and webhook_id = p_webhook_id and expires_at <= p_now;

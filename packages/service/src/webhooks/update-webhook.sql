@@ -16,7 +16,7 @@ begin
         and (k.expires_at is null or k.expires_at > p_now)) then
     return 'registrant_gone';
   end if;
-  perform require_sealed_with(p_organization_id, decode(p_row->>'sealed_with', 'hex'));
+  perform require_sealed_with(decode(p_row->>'sealed_with', 'hex'));
   select x.url, x.description, x.events, x.signatures, x.options, x.sealed_headers, x.status, x.disabled_reason,
       x.disabled_at, x.gap_since, x.gap_until, x.api_key_id, x.console_link_id, x.updated_at into r
     from jsonb_to_record(p_row) as x(url text, description text, events text[], signatures text[], options jsonb,

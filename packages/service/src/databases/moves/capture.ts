@@ -25,7 +25,12 @@ export function fenceOf(organizationId: string): string {
 function noteFunction({ name, key, atCutover }: MovingTable): SchemaFunction {
   const names = { table: name, at_cutover: String(atCutover), fence_seed: String(fenceSeed) }
   const keys = key.map((column) => ({ column: column.name }))
-  return schemaObject(fillTemplate(readSql(import.meta.url, './move-table.sql'), names, { key: keys }))
+  return schemaObject(
+    fillTemplate(readSql(import.meta.url, './move-table.sql'), names, {
+      key: keys,
+      leased: name === 'endpoint_queues' ? [{}] : [],
+    }),
+  )
 }
 
 const captureLock = 6_737_201_166

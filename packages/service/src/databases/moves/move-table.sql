@@ -22,15 +22,17 @@ begin
         detail = (select o.away from organizations o where o.organization_id = tg_argv[0]::uuid);
     end if;
   end if;
+  -- each leased
   -- While deliveries drain before the cutover, none begins: those under way are completed here, so that none is sent
   -- twice.
-  if '__table__' = 'endpoint_queues' and tg_op = 'UPDATE' then
+  if tg_op = 'UPDATE' then
     if new.lease_id is distinct from old.lease_id and new.lease_id is not null
         and exists (select 1 from organization_moves m
           where m.organization_id = tg_argv[0]::uuid and m.draining_until > clock_timestamp()) then
       return null;
     end if;
   end if;
+  -- end leased
   if not __at_cutover__ and v_state = 'copying' then
     if tg_op <> 'INSERT' then
       v_old_key := '{}'::jsonb
