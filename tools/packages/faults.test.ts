@@ -63,6 +63,14 @@ test.each([
     { 'lib/other.js': "import zod from 'zod'\nexport { x } from './gone.js'\nawait import('@a/b/c')\n" },
     ['zod', './gone.js', '@a/b/c'].map((from) => `lib/other.js imports ${from}, which is not there`),
   ],
+  [
+    'an SQL file that it reads',
+    {
+      'lib/other.js': "sql(import.meta.url, './there.sql')\nsql(import.meta.url, './below/gone.sql')\n",
+      'lib/there.sql': 'select 1',
+    },
+    ['lib/other.js reads ./below/gone.sql, which is not there'],
+  ],
 ])('%s', (_, files, faults) => {
   expect(faultsWith(files)).toEqual(faults)
 })

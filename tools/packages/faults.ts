@@ -5,7 +5,7 @@ import { dirname, join, relative } from 'node:path'
 
 /** All that a tarball may contain. */
 const published =
-  /^(?:package\.json|README\.md|LICENSE|lib\/[\w/-]+\.(?:js|d\.ts)|vectors\/[\w-]+\.json|assets\/[\w/.-]+)$/
+  /^(?:package\.json|README\.md|LICENSE|lib\/[\w/-]+\.(?:js|d\.ts|sql)|vectors\/[\w-]+\.json|assets\/[\w/.-]+)$/
 
 interface PublishedManifest {
   readonly name: string
@@ -33,7 +33,7 @@ export function faultsOf(directory: string): readonly string[] {
     ...linkFaults(directory),
     ...files
       .filter((file) => file.endsWith('.js'))
-      .flatMap((file) => importFaults(directory, file, manifest)),
+      .flatMap((file) => [...importFaults(directory, file, manifest), ...readFaults(directory, file)]),
   ]
 }
 
@@ -85,6 +85,15 @@ function importFaults(directory: string, file: string, manifest: PublishedManife
         : !(packageOf(specifier) in named),
     )
     .map((specifier) => `${file} imports ${specifier}, which is not there`)
+}
+
+/** SQL files that the code reads from where it is. */
+function readFaults(directory: string, file: string): string[] {
+  const code = readFileSync(join(directory, file), 'utf8')
+  return [...code.matchAll(/["'](\.[^"'\s]*\.sql)["']/g)]
+    .map(([, path]) => path as string)
+    .filter((path) => !existsSync(join(directory, dirname(file), path)))
+    .map((path) => `${file} reads ${path}, which is not there`)
 }
 
 /** `@deskwire/sdk/signature` → `@deskwire/sdk`. */

@@ -2,14 +2,12 @@
 import { readStatements } from '../db/sql-file.ts'
 
 const files = [
-  'inbox',
-  'inbox-since',
-  'inbox-conversation',
-  'inbox-message',
-  'inbox-removed-messages',
-  'inbox-triggers',
+  './inbox.sql',
+  './inbox-since.sql',
+  './inbox-conversation.sql',
+  './inbox-message.sql',
+  './inbox-removed-messages.sql',
+  './inbox-triggers.sql',
 ] as const
 
-export const inboxTable: readonly string[] = files.flatMap((file) =>
-  readStatements(import.meta.url, `./${file}.sql`),
-)
+export const inboxTable: readonly string[] = files.flatMap((file) => readStatements(import.meta.url, file))

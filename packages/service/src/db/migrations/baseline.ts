@@ -5,21 +5,19 @@
 import { readStatements } from '../sql-file.ts'
 
 const files = [
-  'digest-term',
-  'content-term',
-  'new-uuid-v7',
-  'first-uuid-v7',
-  'millisecond-after',
-  'search-vector',
-  'organizations',
-  'keys',
-  'events',
-  'endpoints',
-  'deliveries',
-  'jobs',
-  'databases',
+  './baseline/digest-term.sql',
+  './baseline/content-term.sql',
+  './baseline/new-uuid-v7.sql',
+  './baseline/first-uuid-v7.sql',
+  './baseline/millisecond-after.sql',
+  './baseline/search-vector.sql',
+  './baseline/organizations.sql',
+  './baseline/keys.sql',
+  './baseline/events.sql',
+  './baseline/endpoints.sql',
+  './baseline/deliveries.sql',
+  './baseline/jobs.sql',
+  './baseline/databases.sql',
 ] as const
 
-export const baseline: readonly string[] = files.flatMap((file) =>
-  readStatements(import.meta.url, `./baseline/${file}.sql`),
-)
+export const baseline: readonly string[] = files.flatMap((file) => readStatements(import.meta.url, file))
