@@ -42,7 +42,7 @@
 --     removed_webhooks       whose deliveries are still there    the deletion; maintenance
 --     summary_jobs           resolutions without a summary       workers
 --
---   Several databases (decisions 65 and 66)
+--   Several databases (decision 65, decision 66)
 --     directory_organizations, directory_tokens                  in the first database: what the others serve
 --     organization_moves, move_changes                           in the source of a move
 --     organization_arrivals                                      in the target of a move

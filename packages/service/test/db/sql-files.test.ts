@@ -32,6 +32,16 @@ test.each(files)('$path begins with a comment, and parses as it is', ({ text }) 
   expect(parse(text)).toBe(statementsOf(text).length || 1)
 })
 
+test('no line is longer than 120 characters', () => {
+  const wide = files.filter(({ text }) => text.split('\n').some((line) => line.length > 120))
+  expect(wide.map(({ path }) => path)).toEqual([
+    'delivery/create-deliveries.sql',
+    'delivery/insert-deliveries.sql',
+    'delivery/new-delivery.sql',
+    'delivery/skip-reason.sql',
+  ])
+})
+
 test('a file with a function or type has its name, and nothing else', () => {
   const letters = (name = '') => name.replaceAll(/[_-]/g, '')
   const made = files.flatMap(({ path, text }) =>
