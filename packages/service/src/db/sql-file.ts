@@ -17,11 +17,15 @@ export function readStatements(base: string, file: string): readonly string[] {
   return statementsOf(readSql(base, file))
 }
 
-/** Pure. A statement ends with a semicolon at the end of a line, outside of comments and of a function's body. */
+/**
+ * Pure. A statement ends with a semicolon at the end of a line, outside of comments and of a function's body.
+ * @throws when the last one does not end.
+ */
 export function statementsOf(text: string): readonly string[] {
-  return (text.match(/(?:--.*\n|\$(\w*)\$[\s\S]*?\$\1\$|[\s\S])*?;\n/g) ?? []).map((statement) =>
-    statement.trim().slice(0, -1),
-  )
+  const statements = text.match(/(?:--.*\n|\$(\w*)\$[\s\S]*?\$\1\$|[\s\S])*?;\n/g) ?? []
+  const rest = text.slice(statements.join('').length)
+  if (/^(?!--|\s*$)/m.test(rest)) throw new Error(`a statement does not end with a semicolon: ${rest.trim()}`)
+  return statements.map((statement) => statement.trim().slice(0, -1))
 }
 
 type Names = Readonly<Record<string, string>>
