@@ -84,9 +84,10 @@ create table organizations (
   check (deletion_began_at is null or suspended_at is not null)
 );
 
--- One row an organization, locked first by every commit. last_stamp is the latest stamp it gave, and
--- events_dropped_to the last event that is no longer stored. The epoch changes when the stream may have gone back
--- in time: cursors of another epoch are refused. Updated constantly: space for HOT updates.
+-- One row an organization, locked first by every commit, which changes nothing in it: a row that every commit updates
+-- gets slower with each while anybody holds a snapshot. last_stamp is the latest stamp given outside of commits, and
+-- events_dropped_to the last event that is no longer stored. The epoch changes when the stream may have gone back in
+-- time: cursors of another epoch are refused.
 create table organization_clocks (
   organization_id uuid not null,
   last_stamp timestamptz(3) not null,
@@ -96,24 +97,26 @@ create table organization_clocks (
   primary key (organization_id),
   foreign key (organization_id) references organizations(organization_id),
   check (away = any (array['arriving'::text, 'moved'::text]))
-) with (fillfactor=20, autovacuum_vacuum_threshold=200, autovacuum_vacuum_cost_delay=0);
+);
 
--- How many objects of a kind exist and how many were removed, the digests and bytes of those that exist, and the
--- last number given.
-create table kind_counters (
+-- What commits have counted: for each kind that a commit wrote, how many of its objects exist and how many were
+-- removed, the digests and bytes of those that exist, and the last number given, all after the commit. The latest of a
+-- kind says all; maintenance deletes those before.
+create table commits (
   organization_id uuid not null,
+  stamp timestamptz(3) not null,
   kind text not null,
   live_count bigint not null,
-  digest numeric not null,
+  removed_count bigint not null,
+  stored_bytes bigint not null,
   last_number bigint not null,
-  stored_bytes bigint not null default 0,
-  removed_count bigint not null default 0,
+  digest numeric not null,
   content_digest numeric not null,
-  primary key (organization_id, kind),
-  foreign key (organization_id) references organizations(organization_id),
+  primary key (organization_id, kind, stamp),
   check (content_digest >= 0::numeric and content_digest < '18446744073709551616'::numeric),
   check (digest >= 0::numeric and digest < '18446744073709551616'::numeric)
-) with (fillfactor=20, autovacuum_vacuum_threshold=200, autovacuum_vacuum_cost_delay=0);
+);
+create index commits_stamp on commits (organization_id, stamp);
 
 -- The span that each restore lost.
 create table restores (
@@ -202,7 +205,8 @@ create index revoked_api_keys_age on revoked_api_keys (revoked_at);
 create index revoked_api_keys_newest on revoked_api_keys (organization_id, revoked_at desc, id desc);
 
 -- What happened, written by the commit that did it. A partition a week: an event's id has its commit's stamp, so
--- ids are in the order of time and the week follows from the id.
+-- ids are in the order of time and the week follows from the id. The events of one change have ids that differ in the
+-- last digit; the first, which ends in 0, has the body of all (events_with_body).
 create table events (
   organization_id uuid not null,
   id uuid not null,
@@ -794,19 +798,71 @@ create table inbox (
 create index inbox_assignee on inbox (organization_id, assignee_id, awaiting_since, conversation_id desc);
 create index inbox_longest on inbox (organization_id, awaiting_since, conversation_id desc);
 
+-- The clocks as readers see them.
+create view clocks as
+  select o.organization_id, o.epoch, o.away, o.events_dropped_to, greatest(o.last_stamp, c.stamp) as last_stamp
+    from organization_clocks o
+    left join lateral (select k.stamp from commits k where k.organization_id = o.organization_id
+      order by k.stamp desc limit 1) c on true;
+
+-- The counters of each kind that has had a row, and of stored responses. The kinds of an organization are found by
+-- stepping from one to the next.
+create view kind_counters as
+  select o.organization_id, k.kind, c.live_count, c.removed_count, c.stored_bytes, c.last_number, c.digest,
+      c.content_digest
+    from organizations o
+    cross join lateral (
+      with recursive kinds as (
+        (select f.kind from commits f where f.organization_id = o.organization_id order by f.kind limit 1)
+        union all
+        select (select f.kind from commits f where f.organization_id = o.organization_id and f.kind > k.kind
+            order by f.kind limit 1) from kinds k where k.kind is not null)
+      select k.kind from kinds k where k.kind is not null) k
+    cross join lateral (
+      select f.live_count, f.removed_count, f.stored_bytes, f.last_number, f.digest, f.content_digest from commits f
+        where f.organization_id = o.organization_id and f.kind = k.kind order by f.stamp desc limit 1) c;
+
+-- Events with what the object was after their change.
+create view events_with_body as
+  select e.organization_id, e.id, e.type, e.created_at, e.subject_kind, e.subject_id,
+      coalesce(e.body, f.body) as body, e.trace_context, e.changed, e.cause
+    from events e
+    left join events f on f.organization_id = e.organization_id and f.id = event_of_change(e.id, 1) and e.body is null;
+
 -- Functions that migrations made.
 
--- A row's term of the content digest: of its bytes, as digest_term is of its id and version.
-create function content_term(p_body text) returns bigint
-language sql immutable parallel safe
-return ('x' || left(encode(sha256(convert_to(p_body, 'UTF8')), 'hex'), 16))::bit(64)::bigint;
+-- The end of a body, which its commit appends: 39 characters.
+create function body_tail(p_stamp timestamptz) returns text language sql stable parallel safe return
+  '"updatedAt":"' || timestamp_text(p_stamp) || '"}';
 
--- A row's term of the checkpoint: the first eight bytes of SHA-256 as a signed number. Sums are modulo 2^64, where
--- signs do not matter.
-create function digest_term(p_id uuid, p_updated_at text) returns numeric
-language sql immutable parallel safe
-return ('x' || left(encode(sha256(convert_to(p_id::text || ':' || p_updated_at, 'UTF8')), 'hex'), 16))
-  ::bit(64)::bigint::numeric;
+-- The body with null for the reference `p_field`: the first member of this name, as no field with names of clients
+-- comes before it. Quotes within texts are escaped.
+create function body_without_field(p_body text, p_tail text, p_field text, p_id uuid) returns text
+language sql stable parallel safe return
+  left(overlay(p_body placing '"' || p_field || '":null'
+    from strpos(p_body, '"' || p_field || '":') for length(p_field) + 41), -39) || p_tail;
+
+-- The body with null for the reference right before its tail, whose name need not be known: 36 characters of an id.
+create function body_without_last(p_body text, p_tail text) returns text language sql stable parallel safe return
+  left(p_body, -78) || 'null,' || p_tail;
+
+-- The body without the member `p_member` of an object in it, where that is this id.
+create function body_without_member(p_body text, p_tail text, p_member text, p_id uuid) returns text
+language sql stable parallel safe return
+  left(replace(p_body, ',"' || p_member || '":"' || p_id || '"', ''), -39) || p_tail;
+
+create function content_term(p_body text) returns bigint language sql stable parallel safe return
+  ('x' || encode(substr(sha256(convert_to(p_body, 'UTF8')), 1, 8), 'hex'))::bit(64)::bigint;
+
+-- A digest, not negative, in 16 hex digits.
+create function digest_text(p_digest numeric) returns text language sql stable parallel safe return
+  lpad(to_hex((p_digest - case when p_digest < 9223372036854775808 then 0 else 18446744073709551616 end)::bigint),
+    16, '0');
+
+-- The id of an event of the same change as that with the id `p_event_id`: of the first, or of another of at most 16.
+create function event_of_change(p_event_id uuid, p_place integer) returns uuid
+language sql immutable parallel safe return
+  (left(p_event_id::text, 35) || to_hex(p_place - 1))::uuid;
 
 -- The least UUIDv7 of the millisecond of p_at.
 create function first_uuid_v7(p_at timestamptz) returns uuid
@@ -900,6 +956,12 @@ return encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
   placing substring(int8send(floor(extract(epoch from p_at) * 1000)::bigint) from 3) from 1 for 6),
   52, 1), 53, 1), 'hex')::uuid;
 
+-- The body of a removed row.
+create function removal_record(p_kind text, p_id uuid, p_stamp timestamptz) returns text
+language sql stable parallel safe return
+  '{"object":"removed","id":"' || p_id || '","resource":"' || p_kind || '","removedAt":"' || timestamp_text(p_stamp)
+    || '"}';
+
 -- What the words p_terms are indexed as. Each term has the end of the organization's id in front, so that the index
 -- finds those of one organization without an extension. One expression of built-in functions, which the planner
 -- inlines.
@@ -908,430 +970,704 @@ language sql immutable parallel safe
 return array_to_tsvector(string_to_array(
   right(p_organization_id::text, 8) || replace(p_terms, ' ', ' ' || right(p_organization_id::text, 8)), ' '));
 
+-- The layout of a body's bytes (body.ts) for statements: what the database appends, and how it takes a reference out
+-- of a stored body. Stored bodies have it, so it never changes. All are expressions that the planner puts in place.
+
+-- A time as the wire writes it.
+create function timestamp_text(p_at timestamptz) returns text language sql stable parallel safe return
+  to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
+
+-- A row's terms of the two digests (specification 7.8), signed: of its version, of the version that a body shows, and
+-- of its bytes. Not immutable, as the conversion to bytes is not, so that they are put in place.
+create function version_term(p_id uuid, p_stamp text) returns bigint language sql stable parallel safe return
+  ('x' || encode(substr(sha256(convert_to(p_id || ':' || p_stamp, 'UTF8')), 1, 8), 'hex'))::bit(64)::bigint;
+
+create function version_term_of(p_body text) returns bigint language sql stable parallel safe return
+  ('x' || encode(substr(sha256(convert_to(substr(p_body, 8, 36) || ':' || left(right(p_body, 26), 24), 'UTF8')),
+    1, 8), 'hex'))::bit(64)::bigint;
+
 -- Functions of this version, the commit function first. In a database each name ends in a hash of the function's text,
 -- so that processes of two releases can share it. What has a part for each kind is shown for one: ticket.
 -- What each key of the commit function's argument means: packages/service/src/journal/commit-protocol.ts.
 
-create function commit(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
-language plpgsql volatile set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $function$
-#variable_conflict use_column
+-- One thing that a call of the commit function asks for; what a row does not need is null. In the order of
+-- commit-protocol.ts, which writes it.
+create type commit_change as (
+  -- Those of one number commit together or not at all. Rows that a unit was decided on have its number too.
+  unit integer,
+  -- insert, update, delete; require: the row is as it was expected; referring: so are the rows that refer to it.
+  operation text,
+  kind text,
+  id uuid,
+  -- The version that it was decided on. A row of another version is not changed; null: a new row.
+  expected timestamptz,
+  created_at timestamptz,
+  -- The body, up to the part that the database writes.
+  head text,
+  -- The kind's own columns, by name. referring: column, target, count and latest.
+  own jsonb,
+  -- Which of them must be unique or refer to rows that exist, as kind.column; kind.period: the time must be free.
+  checks text[],
+  -- When the time that it takes ends.
+  ends text,
+  -- The terms and bytes of the row that it expects, which its version proves; of a new row the most bytes it can have.
+  old_term bigint,
+  old_content bigint,
+  bytes integer,
+  -- What it is found by; null: as before.
+  terms text,
+  events text[],
+  -- The fields that an update changes.
+  changed jsonb,
+  trace_context text,
+  -- Who caused it; null: the service itself.
+  cause jsonb,
+  -- The response to store with it (idempotency/stored-responses.ts).
+  response jsonb
+);
+
+-- What holds for a whole call of the commit function.
+create type commit_limits as (
+  max_attempts integer,
+  -- How long to wait for the clock row, and for any other.
+  lock_timeout text,
+  row_timeout text,
+  -- How far the time given may be ahead of the database's clock, in milliseconds; null: any.
+  max_clock_skew integer,
+  -- Of all objects of the organization; null: no limit.
+  max_rows bigint,
+  max_bytes bigint,
+  -- The delete of the call removes what it would detach as well.
+  erases boolean
+);
+
+-- One row that a commit has written, as the functions of its kind report it: what is told of it, and what it adds to
+-- its kind's counters.
+create type written_row as (
+  kind text,
+  id uuid,
+  -- Null: it was detached, of which no event tells.
+  body text,
+  -- What the database has appended to the head that it was given; null: nobody gave one.
+  tail text,
+  events text[],
+  changed jsonb,
+  trace_context text,
+  cause jsonb,
+  -- 1: new; -1: removed.
+  rows integer,
+  bytes bigint,
+  term numeric,
+  content numeric,
+  number bigint
+);
+
+-- The counters of each kind of which rows were written, as they are afterwards; digests are modulo 2^64. The planner
+-- puts it in place.
+create function counters_after(p_organization_id uuid, p_written written_row[]) returns table (
+  kind text, live_count bigint, removed_count bigint, stored_bytes bigint, last_number bigint, digest numeric,
+  content_digest numeric
+) language sql stable as $function$
+  select w.kind, coalesce(c.live_count, 0) + w.rows, coalesce(c.removed_count, 0) + w.removed,
+      coalesce(c.stored_bytes, 0) + w.bytes, greatest(c.last_number, w.number),
+      mod(mod(coalesce(c.digest, 0) + w.term, 18446744073709551616) + 18446744073709551616, 18446744073709551616),
+      mod(mod(coalesce(c.content_digest, 0) + w.content, 18446744073709551616) + 18446744073709551616,
+        18446744073709551616)
+    from (
+      select u.kind, sum(u.rows) as rows, count(*) filter (where u.rows < 0) as removed, sum(u.bytes) as bytes,
+          coalesce(max(u.number), 0) as number, sum(u.term) as term, sum(u.content) as content
+        from unnest(p_written) u group by u.kind) w
+    left join lateral (
+      select k.live_count, k.removed_count, k.stored_bytes, k.last_number, k.digest, k.content_digest from commits k
+        where k.organization_id = p_organization_id and k.kind = w.kind order by k.stamp desc limit 1) c on true
+$function$;
+
+-- The ids of all changes whose unit has a refused one: they commit together or not at all. `p_refusals`: an array of
+-- objects with the `id` of a change, or of a row that its unit was decided on.
+create function units_of(p_changes commit_change[], p_refusals jsonb) returns uuid[]
+language plpgsql stable as $function$
+begin
+  return array(select c.id from unnest(p_changes) c where c.unit in (
+    select n.unit from unnest(p_changes) n join jsonb_array_elements(p_refusals) r on n.id = (r->>'id')::uuid));
+end;
+$function$;
+
+-- Refusals of inserts beyond what the organization may store, in the order of `p_changes`, after what is there; without
+-- the changes `p_refused`.
+create function beyond_limits(
+  p_organization_id uuid, p_limits commit_limits, p_changes commit_change[], p_refused uuid[]
+) returns jsonb language plpgsql stable as $function$
 declare
-  v_last timestamptz(3);
+  v_rows bigint;
+  v_bytes bigint;
+begin
+  select coalesce(sum(k.live_count), 0), coalesce(sum(k.stored_bytes), 0) into v_rows, v_bytes
+    from kind_counters k where k.organization_id = p_organization_id;
+  return coalesce((select jsonb_agg(jsonb_build_object('id', g.id, 'reason', 'full', 'of', g.beyond, 'most',
+      case g.beyond when 'rows' then p_limits.max_rows else p_limits.max_bytes end))
+    from (select c.id, case
+        when v_rows + count(*) over earlier > p_limits.max_rows then 'rows'
+        when v_bytes + sum(c.bytes) over earlier > p_limits.max_bytes then 'bytes' end as beyond
+      from unnest(p_changes) with ordinality c
+      where c.operation = 'insert' and c.id <> all(p_refused) window earlier as (order by c.ordinality)) g
+    where g.beyond is not null), '[]');
+end;
+$function$;
+
+-- The receipt of an erase, as JSON: what of each kind was removed, and the checkpoints afterwards. `p_kinds`: that of
+-- the person, whose row is the first of `p_written`, and those that refer to it.
+create function erasure_receipt(
+  p_organization_id uuid, p_stamp timestamptz, p_kinds text[], p_written written_row[]
+) returns text language plpgsql stable as $function$
+begin
+  return (select '{"object":"erasure","resource":"' || p_kinds[1] || '","id":"' || p_written[1].id || '","erasedAt":"'
+      || timestamp_text(p_stamp) || '","removed":{'
+      || string_agg('"' || k.kind || '":' || (select count(*) from unnest(p_written) w
+          where w.kind = k.kind and w.rows < 0), ',' order by k.place) || '},"checkpoint":{'
+      || string_agg('"' || k.kind || '":{"count":' || a.live_count || ',"digest":"' || digest_text(a.digest)
+        || '","contentDigest":"' || digest_text(a.content_digest) || '"}', ',' order by k.place) || '}}'
+    from unnest(p_kinds) with ordinality as k(kind, place)
+    join counters_after(p_organization_id, p_written || array(
+      select row(u.kind, null, null, null, null, null, null, null, 0, 0, 0, 0, 0)::written_row
+        from unnest(p_kinds) u(kind))) a
+      on a.kind = k.kind);
+end;
+$function$;
+
+-- Stores responses that no unexpired ones exist of. Each is JSON: the columns, `request_hash` and `sealed` in hex.
+-- Returns the bytes that they add to what the organization stores, as a row of the kind `stored response`, whose name
+-- no kind has.
+create function store_responses(p_organization_id uuid, p_now timestamptz, p_responses jsonb[]) returns written_row
+language plpgsql volatile as $function$
+declare
+  v_bytes bigint;
+begin
+  with stored as (
+    insert into idempotency_keys as k (organization_id, api_key_id, method, path, key, request_hash, status, subject_id,
+        body, sealed, created_at, counted)
+      select p_organization_id, s.api_key_id, s.method, s.path, s.key, decode(s.request_hash, 'hex'), s.status,
+          s.subject_id, s.body, decode(s.sealed, 'hex'), p_now,
+          coalesce(octet_length(s.body), octet_length(decode(s.sealed, 'hex')), 0)
+        from unnest(p_responses) r(response) cross join lateral jsonb_to_record(r.response) as s(api_key_id uuid,
+          method text, path text, key text, request_hash text, status int, subject_id uuid, body text, sealed text)
+      -- The one that it replaces has expired; its bytes count until this one is deleted.
+      on conflict (organization_id, api_key_id, method, path, key) do update
+        set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
+          body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at,
+          counted = k.counted + excluded.counted
+      returning coalesce(octet_length(k.body), octet_length(k.sealed), 0) as bytes)
+  select coalesce(sum(s.bytes), 0) into v_bytes from stored s;
+  return row('stored response', null, null, null, null, null, null, null, 0, v_bytes, 0, 0, 0)::written_row;
+end;
+$function$;
+
+-- Adds bytes of stored responses to the organization's counters, outside of a commit but under the clock row, as a
+-- commit of its own: it has the next stamp.
+create function count_responses(p_organization_id uuid, p_now timestamptz, p_bytes bigint) returns void
+language plpgsql volatile as $function$
+begin
+  insert into commits (organization_id, stamp, kind, live_count, removed_count, stored_bytes, last_number, digest,
+      content_digest)
+    select p_organization_id, greatest(o.last_stamp + interval '1 millisecond', p_now), a.kind, a.live_count,
+        a.removed_count, a.stored_bytes, a.last_number, a.digest, a.content_digest
+      from clocks o cross join counters_after(p_organization_id, array[row('stored response', null, null, null, null,
+        null, null, null, 0, p_bytes, 0, 0, 0)::written_row]) a
+      where o.organization_id = p_organization_id;
+end;
+$function$;
+
+-- What the removal of rows of `p_kind` does to the rows of one kind that refer to them. They are removed as well,
+-- always where the removal erases a person, or lose the reference. Those that lose it move in the stream, without an
+-- event; maintenance then takes it from what is stored of them. `p_of`: the delete that began it.
+create function unlink_ticket(
+  p_organization_id uuid, p_stamp timestamptz, p_kind text, p_removed uuid[], p_erases boolean, p_of commit_change
+) returns written_row[] language plpgsql volatile as $function$
+declare
+  v_tail text := body_tail(p_stamp);
+  v_found written_row[];
+  v_all written_row[];
+begin
+  if p_kind = 'customer' then
+    with referring as materialized (
+      select t.id, t.updated_at, t.body, d.id as removed_id from unnest(p_removed) d(id)
+        cross join lateral (select f.id, f.updated_at, f.body from tickets f
+          where f.organization_id = p_organization_id and f.customer_id between d.id and d.id and f.removed_at is null
+          order by f.customer_id offset 0) t),
+    gone as (
+      update tickets t set (removed_at, updated_at, body, customer_id, conversation_id, type, priority, status, assignee_id, external_id)
+          = row(p_stamp, p_stamp, removal_record('ticket', t.id, p_stamp), null, null, null, null, null, null, null)
+        from referring r where (p_erases or true)
+          and t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.updated_at
+        returning t.id, t.body, r.body as old_body),
+    detached as (
+      update tickets t set customer_id = null, updated_at = p_stamp, body = body_without_last(r.body, v_tail)
+        from referring r where not (p_erases or true)
+          and t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.updated_at
+        returning t.id, t.body, r.body as old_body, r.removed_id),
+    noted as (
+      insert into detachments (organization_id, subject_id, removed_id, field)
+        select p_organization_id, d.id, d.removed_id, 'customerId' from detached d
+        on conflict do nothing)
+    select array_agg(row('ticket', w.id, w.told, null,
+        case when w.told is not null then '{ticket.deleted}'::text[] end, null, p_of.trace_context, p_of.cause,
+        -(w.told is not null)::int,
+        coalesce(octet_length(w.body), 0) - octet_length(w.old_body),
+        coalesce(version_term_of(w.body), 0)::numeric - version_term_of(w.old_body),
+        coalesce(content_term(w.body), 0)::numeric - content_term(w.old_body), 0)::written_row) into v_found
+      from (select g.id, g.body as told, null as body, g.old_body from gone g
+        union all select d.id, null, d.body, d.old_body from detached d) w;
+    v_all := v_all || v_found;
+  end if;
+  if p_kind = 'conversation' then
+    with referring as materialized (
+      select t.id, t.updated_at, t.body, d.id as removed_id from unnest(p_removed) d(id)
+        cross join lateral (select f.id, f.updated_at, f.body from tickets f
+          where f.organization_id = p_organization_id and f.conversation_id between d.id and d.id and f.removed_at is null
+          order by f.conversation_id offset 0) t),
+    gone as (
+      update tickets t set (removed_at, updated_at, body, customer_id, conversation_id, type, priority, status, assignee_id, external_id)
+          = row(p_stamp, p_stamp, removal_record('ticket', t.id, p_stamp), null, null, null, null, null, null, null)
+        from referring r where (p_erases or false)
+          and t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.updated_at
+        returning t.id, t.body, r.body as old_body),
+    detached as (
+      update tickets t set conversation_id = null, updated_at = p_stamp, body = body_without_field(r.body, v_tail, 'conversationId', r.removed_id)
+        from referring r where not (p_erases or false)
+          and t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.updated_at
+        returning t.id, t.body, r.body as old_body, r.removed_id),
+    noted as (
+      insert into detachments (organization_id, subject_id, removed_id, field)
+        select p_organization_id, d.id, d.removed_id, '/conversationId' from detached d
+        on conflict do nothing)
+    select array_agg(row('ticket', w.id, w.told, null,
+        case when w.told is not null then '{ticket.deleted}'::text[] end, null, p_of.trace_context, p_of.cause,
+        -(w.told is not null)::int,
+        coalesce(octet_length(w.body), 0) - octet_length(w.old_body),
+        coalesce(version_term_of(w.body), 0)::numeric - version_term_of(w.old_body),
+        coalesce(content_term(w.body), 0)::numeric - content_term(w.old_body), 0)::written_row) into v_found
+      from (select g.id, g.body as told, null as body, g.old_body from gone g
+        union all select d.id, null, d.body, d.old_body from detached d) w;
+    v_all := v_all || v_found;
+  end if;
+  if p_kind = 'teammate' then
+    with referring as materialized (
+      select t.id, t.updated_at, t.body, d.id as removed_id from unnest(p_removed) d(id)
+        cross join lateral (select f.id, f.updated_at, f.body from tickets f
+          where f.organization_id = p_organization_id and f.assignee_id between d.id and d.id and f.removed_at is null
+          order by f.assignee_id offset 0) t),
+    gone as (
+      update tickets t set (removed_at, updated_at, body, customer_id, conversation_id, type, priority, status, assignee_id, external_id)
+          = row(p_stamp, p_stamp, removal_record('ticket', t.id, p_stamp), null, null, null, null, null, null, null)
+        from referring r where (p_erases or false)
+          and t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.updated_at
+        returning t.id, t.body, r.body as old_body),
+    detached as (
+      update tickets t set assignee_id = null, updated_at = p_stamp, body = body_without_field(r.body, v_tail, 'assigneeId', r.removed_id)
+        from referring r where not (p_erases or false)
+          and t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.updated_at
+        returning t.id, t.body, r.body as old_body, r.removed_id),
+    noted as (
+      insert into detachments (organization_id, subject_id, removed_id, field)
+        select p_organization_id, d.id, d.removed_id, '/assigneeId' from detached d
+        on conflict do nothing)
+    select array_agg(row('ticket', w.id, w.told, null,
+        case when w.told is not null then '{ticket.deleted}'::text[] end, null, p_of.trace_context, p_of.cause,
+        -(w.told is not null)::int,
+        coalesce(octet_length(w.body), 0) - octet_length(w.old_body),
+        coalesce(version_term_of(w.body), 0)::numeric - version_term_of(w.old_body),
+        coalesce(content_term(w.body), 0)::numeric - content_term(w.old_body), 0)::written_row) into v_found
+      from (select g.id, g.body as told, null as body, g.old_body from gone g
+        union all select d.id, null, d.body, d.old_body from detached d) w;
+    v_all := v_all || v_found;
+  end if;
+  delete from tickets_words w using unnest(v_all) g
+    where g.rows < 0 and w.organization_id = p_organization_id and w.id = g.id;
+  return v_all;
+end;
+$function$;
+
+-- The part of one kind in a commit, made for each kind from its declaration; `tickets` holds its rows. commit.sql
+-- calls the functions in this order, under the clock row; after the deletes those of unlink.sql. Each returns what it
+-- has refused or written. No other kind's table is read, but to see that a row referred to exists.
+--
+-- Rows are found by their key, whatever the planner knows of the tables: a row that is expected by a condition that no
+-- partial index matches; a row referred to by a range, of which only the key has the order.
+
+-- Refusals of changes, and of rows that their units were decided on, that are in another version by now.
+create function moved_on_ticket(p_organization_id uuid, p_changes commit_change[]) returns jsonb
+language plpgsql stable as $function$
+begin
+  return to_jsonb(array(select jsonb_build_object('id', c.id, 'reason', 'conflict') from unnest(p_changes) c
+    where c.kind = 'ticket' and c.expected is not null
+      and not exists (select 1 from tickets t where t.organization_id = p_organization_id and t.id = c.id
+        and t.updated_at = c.expected and coalesce(t.removed_at, 'infinity') = 'infinity')));
+end;
+$function$;
+
+-- Deletes. A removed row keeps its key and its place in the order; its body is its removal record.
+create function delete_ticket(
+  p_organization_id uuid, p_stamp timestamptz, p_changes commit_change[], p_refused uuid[]
+) returns written_row[] language plpgsql volatile as $function$
+declare
+  v_gone written_row[];
+begin
+  with gone as (
+    update tickets t set (removed_at, updated_at, body, customer_id, conversation_id, type, priority, status, assignee_id, external_id)
+        = row(p_stamp, p_stamp, removal_record('ticket', t.id, p_stamp), null, null, null, null, null, null, null)
+      from unnest(p_changes) c
+      where c.kind = 'ticket' and c.operation = 'delete' and c.id <> all(p_refused)
+        and t.organization_id = p_organization_id and t.id = c.id and t.updated_at = c.expected
+        and coalesce(t.removed_at, 'infinity') = 'infinity'
+      returning t.id, t.body, c.events, c.trace_context, c.cause, c.bytes, c.old_term, c.old_content)
+  select array_agg(row('ticket', g.id, g.body, g.body, g.events, null, g.trace_context, g.cause,
+      -1, -g.bytes, -g.old_term, -g.old_content, 0)::written_row) into v_gone from gone g;
+  delete from tickets_words w using unnest(v_gone) g where w.organization_id = p_organization_id and w.id = g.id;
+  return v_gone;
+end;
+$function$;
+
+-- Refusals of changes that were decided on the current row: the others are conflicts, to be decided again. `p_checks`:
+-- what the call asks for; nothing else is looked at.
+create function check_ticket(
+  p_organization_id uuid, p_changes commit_change[], p_checks text[], p_refused uuid[]
+) returns jsonb language plpgsql stable as $function$
+declare
+  v_current commit_change[];
+  v_found jsonb := '[]';
+begin
+  v_current := array(select c from unnest(p_changes) c
+    where c.kind = 'ticket' and c.checks is not null and c.id <> all(p_refused)
+      and (c.expected is null or exists (select 1 from tickets t where t.organization_id = p_organization_id
+        and t.id = c.id and t.updated_at = c.expected and coalesce(t.removed_at, 'infinity') = 'infinity')));
+  -- Unique values that another row has.
+  if 'ticket.external_id' = any(p_checks) then
+    v_found := v_found || to_jsonb(array(
+      select jsonb_build_object('id', c.id, 'reason', 'duplicate', 'field', 'externalId', 'existingId', t.id)
+        from unnest(v_current) c cross join lateral jsonb_to_record(c.own) as v(external_id text)
+        join tickets t on t.organization_id = p_organization_id and t.external_id = v.external_id and t.id <> c.id
+        where 'ticket.external_id' = any(c.checks)));
+  end if;
+  if 'ticket.number' = any(p_checks) then
+    v_found := v_found || to_jsonb(array(
+      select jsonb_build_object('id', c.id, 'reason', 'duplicate', 'field', 'number', 'existingId', t.id)
+        from unnest(v_current) c cross join lateral jsonb_to_record(c.own) as v(number bigint)
+        join tickets t on t.organization_id = p_organization_id and t.number = v.number and t.id <> c.id
+        where 'ticket.number' = any(c.checks)));
+  end if;
+  -- References to rows that do not exist, or that may not be referred to.
+  if 'ticket.customer_id' = any(p_checks) then
+    v_found := v_found || to_jsonb(array(
+      select jsonb_build_object('id', c.id, 'reason', 'dangling', 'field', 'customerId')
+        from unnest(v_current) c cross join lateral jsonb_to_record(c.own) as v(customer_id uuid)
+        where 'ticket.customer_id' = any(c.checks) and v.customer_id is not null
+          and not exists (select 1 from (select f.removed_at, false as holds from tickets f
+              where f.organization_id = p_organization_id and f.id between v.customer_id and v.customer_id
+              order by f.id limit 1) t
+            where t.removed_at is null and t.holds)));
+  end if;
+  -- Rows that refer to one on which a unit was decided, where any came, went or changed since.
+  if 'ticket.customer_id.referring' = any(p_checks) then
+    v_found := v_found || to_jsonb(array(
+      select jsonb_build_object('id', c.id, 'reason', 'conflict')
+        from unnest(p_changes) c
+        cross join lateral jsonb_to_record(c.own) as v(target uuid, count bigint, latest timestamptz)
+        cross join lateral (select count(*), max(f.updated_at) as latest
+          from (select f.updated_at from tickets f where f.organization_id = p_organization_id
+            and f.customer_id between v.target and v.target and f.removed_at is null and true) f) t
+        where c.operation = 'referring' and 'ticket.customer_id.referring' = any(c.checks)
+          and (v.count <> t.count or v.latest is distinct from t.latest)));
+  end if;
+  if 'ticket.conversation_id' = any(p_checks) then
+    v_found := v_found || to_jsonb(array(
+      select jsonb_build_object('id', c.id, 'reason', 'dangling', 'field', 'conversationId')
+        from unnest(v_current) c cross join lateral jsonb_to_record(c.own) as v(conversation_id uuid)
+        where 'ticket.conversation_id' = any(c.checks) and v.conversation_id is not null
+          and not exists (select 1 from (select f.removed_at, false as holds from tickets f
+              where f.organization_id = p_organization_id and f.id between v.conversation_id and v.conversation_id
+              order by f.id limit 1) t
+            where t.removed_at is null and t.holds)));
+  end if;
+  -- Rows that refer to one on which a unit was decided, where any came, went or changed since.
+  if 'ticket.conversation_id.referring' = any(p_checks) then
+    v_found := v_found || to_jsonb(array(
+      select jsonb_build_object('id', c.id, 'reason', 'conflict')
+        from unnest(p_changes) c
+        cross join lateral jsonb_to_record(c.own) as v(target uuid, count bigint, latest timestamptz)
+        cross join lateral (select count(*), max(f.updated_at) as latest
+          from (select f.updated_at from tickets f where f.organization_id = p_organization_id
+            and f.conversation_id between v.target and v.target and f.removed_at is null and f.status in ('pending', 'on_hold', 'resolved') order by f.conversation_id, f.created_at desc, f.id desc limit 100) f) t
+        where c.operation = 'referring' and 'ticket.conversation_id.referring' = any(c.checks)
+          and (v.count <> t.count or v.latest is distinct from t.latest)));
+  end if;
+  if 'ticket.assignee_id' = any(p_checks) then
+    v_found := v_found || to_jsonb(array(
+      select jsonb_build_object('id', c.id, 'reason', 'dangling', 'field', 'assigneeId')
+        from unnest(v_current) c cross join lateral jsonb_to_record(c.own) as v(assignee_id uuid)
+        where 'ticket.assignee_id' = any(c.checks) and v.assignee_id is not null
+          and not exists (select 1 from (select f.removed_at, false as holds from tickets f
+              where f.organization_id = p_organization_id and f.id between v.assignee_id and v.assignee_id
+              order by f.id limit 1) t
+            where t.removed_at is null and t.holds)));
+  end if;
+  -- Rows that refer to one on which a unit was decided, where any came, went or changed since.
+  if 'ticket.assignee_id.referring' = any(p_checks) then
+    v_found := v_found || to_jsonb(array(
+      select jsonb_build_object('id', c.id, 'reason', 'conflict')
+        from unnest(p_changes) c
+        cross join lateral jsonb_to_record(c.own) as v(target uuid, count bigint, latest timestamptz)
+        cross join lateral (select count(*), max(f.updated_at) as latest
+          from (select f.updated_at from tickets f where f.organization_id = p_organization_id
+            and f.assignee_id between v.target and v.target and f.removed_at is null and true) f) t
+        where c.operation = 'referring' and 'ticket.assignee_id.referring' = any(c.checks)
+          and (v.count <> t.count or v.latest is distinct from t.latest)));
+  end if;
+  return v_found;
+end;
+$function$;
+
+-- New and changed rows, and what they are found by. A body of a later version of its kind keeps that version, as it
+-- keeps the members that this version lacks.
+create function write_ticket(
+  p_organization_id uuid, p_stamp timestamptz, p_changes commit_change[], p_operations text[], p_refused uuid[]
+) returns written_row[] language plpgsql volatile as $function$
+declare
+  v_stamp text := timestamp_text(p_stamp);
+  v_tail text := body_tail(p_stamp);
+  v_numbers jsonb;
+  v_new written_row[];
+  v_changed written_row[];
+begin
+  if 'insert ticket' = any(p_operations) then
+    -- Numbers go on from the last one, in the order of created_at; an import may bring its own.
+    select jsonb_object_agg(n.id, n.number) into v_numbers
+      from (select c.id, coalesce(i.number, greatest(l.number, max(i.number) over ())
+            + count(*) filter (where i.number is null) over (order by c.created_at, c.id)) as number
+        from unnest(p_changes) c
+        cross join lateral (select (c.own->>'number')::bigint as number) i
+        cross join (select coalesce((select k.last_number from commits k where k.organization_id = p_organization_id
+          and k.kind = 'ticket' order by k.stamp desc limit 1), 0) as number) l
+        where c.kind = 'ticket' and c.operation = 'insert' and c.id <> all(p_refused)) n;
+    with fresh as materialized (
+      select c.id, c.created_at, c.head || t.tail as body, t.tail, c.own, c.terms, c.events, c.trace_context, c.cause,
+          (v_numbers->>c.id::text)::bigint as number
+        from unnest(p_changes) c cross join lateral (select '"number":' || (v_numbers->>c.id::text) || ',' || v_tail as tail) t
+        where c.kind = 'ticket' and c.operation = 'insert' and c.id <> all(p_refused)),
+    found_by as (
+      insert into tickets_words (organization_id, id, created_at, terms)
+        select p_organization_id, f.id, f.created_at, concat_ws(' ', f.terms, f.number) from fresh f
+          where f.terms is not null),
+    added as (
+      insert into tickets (organization_id, id, created_at, updated_at, body, body_version, customer_id, conversation_id, type, priority, status, assignee_id, external_id, number)
+        select p_organization_id, f.id, f.created_at, p_stamp, f.body, 1, v.customer_id, v.conversation_id, v.type, v.priority, v.status, v.assignee_id, v.external_id, f.number
+          from fresh f cross join lateral jsonb_to_record(f.own) as v(customer_id uuid, conversation_id uuid, type text, priority text, status text, assignee_id uuid, external_id text, number bigint))
+    select array_agg(row('ticket', f.id, f.body, f.tail, f.events, null, f.trace_context, f.cause,
+        1, octet_length(f.body), version_term(f.id, v_stamp), content_term(f.body), f.number)::written_row)
+      into v_new from fresh f;
+  end if;
+
+  if 'update ticket' = any(p_operations) then
+    with changed as (
+      update tickets t set (updated_at, body, body_version, customer_id, conversation_id, type, priority, status, assignee_id, external_id)
+          = row(p_stamp, c.head || v_tail, greatest(t.body_version, 1), v.customer_id, v.conversation_id, v.type, v.priority, v.status, v.assignee_id, v.external_id)
+        from unnest(p_changes) c cross join lateral jsonb_to_record(c.own) as v(customer_id uuid, conversation_id uuid, type text, priority text, status text, assignee_id uuid, external_id text, number bigint)
+        where c.kind = 'ticket' and c.operation = 'update' and c.id <> all(p_refused)
+          and t.organization_id = p_organization_id and t.id = c.id and t.updated_at = c.expected
+          and coalesce(t.removed_at, 'infinity') = 'infinity'
+        returning t.id, t.body, c.events, c.changed, c.trace_context, c.cause, c.bytes, c.old_term, c.old_content)
+    -- The terms and bytes of the row before come from the change, and its version proves them.
+    select array_agg(row('ticket', u.id, u.body, v_tail, u.events, u.changed, u.trace_context, u.cause,
+        0, octet_length(u.body) - u.bytes, version_term(u.id, v_stamp)::numeric - u.old_term,
+        content_term(u.body)::numeric - u.old_content, 0)::written_row) into v_changed from changed u;
+    if 'find ticket' = any(p_operations) then
+      insert into tickets_words (organization_id, id, created_at, terms)
+        select p_organization_id, c.id, c.created_at, c.terms
+          from unnest(v_changed) u join unnest(p_changes) c on c.id = u.id and c.terms is not null
+        on conflict (organization_id, id) do update set terms = excluded.terms;
+    end if;
+  end if;
+  return v_new || v_changed;
+end;
+$function$;
+
+-- The commit function: the one writer of stamps, rows, removals, events, counters and stored responses of an
+-- organization. It does what a call asks for in this order: versions, deletes, checks, writes. It guarantees:
+--
+-- - the stamp is later than that of every earlier commit of the organization, whatever the clocks say, and at most
+--   max_clock_skew ahead of the database's clock, unless an earlier stamp is;
+-- - a change of a row that has moved on, one that takes a used unique value or time, and one that refers to a missing
+--   row is refused with its unit, without effect on others; a lone change of a row that has moved on is missing from
+--   the answer, which means conflict;
+-- - a removal removes or detaches the row's dependents, also those created a moment ago;
+-- - an event exists exactly if its change committed, and a delivery for each endpoint that is active and subscribed;
+-- - the counters are those of the rows, at every stamp.
+--
+-- Commits of an organization come one after another: each locks its clock row, which none of them changes, and appends
+-- what it has counted, so that nothing here gets slower while somebody holds a snapshot. p_changes: commit-change.sql.
+create function commit(
+  p_organization_id uuid, p_now timestamptz, p_limits commit_limits, p_changes commit_change[]
+) returns jsonb language plpgsql volatile
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off
+as $function$
+declare
   v_away text;
+  v_floor timestamptz;
   v_stamp timestamptz(3);
-  v_text text;
-  v_tail text;
+  v_kinds text[];
+  v_operations text[];
+  v_checks text[];
+  v_are_together boolean;
+  v_have_responses boolean;
   v_refused uuid[] := '{}';
   v_refusals jsonb := '[]';
-  v_found jsonb;
-  v_done uuid[] := '{}';
-  v_bodies text[] := '{}';
-  v_rows uuid[];
-  v_row_bodies text[];
-  v_numbers jsonb := '{}';
-  v_count bigint;
-  v_bytes bigint;
-  v_digest numeric;
-  v_content numeric;
-  v_number bigint;
-  v_dependents uuid[];
-  v_events uuid[] := '{}';
-  v_event_types text[] := '{}';
-  v_event_kinds text[] := '{}';
-  v_event_subjects uuid[] := '{}';
-  v_any boolean;
-  v_woken jsonb;
-  v_gone uuid[];
+  v_written written_row[] := '{}';
+  v_gone written_row[];
+  v_next written_row[];
+  v_kind text;
+  v_ids uuid[];
+  v_erases boolean := p_limits.erases;
   v_receipt text;
+  v_events uuid[];
+  v_types text[];
+  v_done jsonb;
+  v_made boolean;
   v_large boolean;
-  v_period record;
-  v_owner uuid;
-  v_taken text[];
-  v_existing text;
+  v_woken jsonb;
 begin
-  -- 1. Lock the clock row, which serializes the organization's commits, and compute the stamp.
+  -- 1. The clock row: lock, and stamp. A clock that is ahead is refused, as stamps never decrease: it would advance the
+  -- stream for good. A call waits longer for the lock only where no other organization waits with it.
 
-  -- Reject a clock that is ahead: stamps never decrease, so it would advance the stream permanently.
-  if p_now > clock_timestamp() + make_interval(secs => (p_changes->>'max_clock_skew')::int / 1000.0) then
-    raise exception 'the time given is % ahead of the database', p_now - clock_timestamp()
-      using errcode = 'DW001';
+  if p_now > clock_timestamp() + make_interval(secs => p_limits.max_clock_skew / 1000.0) then
+    raise exception 'the time given is % ahead of the database', p_now - clock_timestamp() using errcode = 'DW001';
   end if;
-  -- Longer than any ordinary commit: a call that waits longer, and the organizations with it, tries another way.
-  perform set_config('lock_timeout', coalesce(p_changes->>'lock_timeout', '250ms'), true);
-  select c.last_stamp, c.away into v_last, v_away from organization_clocks c
-    where c.organization_id = p_organization_id for update;
+  perform set_config('lock_timeout', p_limits.lock_timeout, true);
+  select c.away, c.last_stamp into v_away, v_floor from organization_clocks c
+    where c.organization_id = p_organization_id for no key update;
   if not found then
     raise exception 'organization % has no clock', p_organization_id;
   end if;
   if v_away is not null then
     raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = v_away;
   end if;
-  -- Large commits wait longer for row locks instead of restarting.
-  if p_changes ? 'row_timeout' then
-    perform set_config('lock_timeout', p_changes->>'row_timeout', true);
+  if p_limits.row_timeout <> p_limits.lock_timeout then
+    perform set_config('lock_timeout', p_limits.row_timeout, true);
   end if;
-  v_stamp := greatest(v_last + interval '1 millisecond', p_now);
-  v_text := to_char(v_stamp at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
-  v_tail := '"updatedAt":"' || v_text || '"}';
+
+  -- Read after the lock, to see what was committed while it was waited for; and what the call asks for.
+  select greatest(greatest(v_floor, (select k.stamp from commits k where k.organization_id = p_organization_id
+        order by k.stamp desc limit 1)) + interval '1 millisecond', p_now),
+      array_agg(c.kind),
+      array_agg(c.operation || ' ' || c.kind) || array_agg('find ' || c.kind) filter (where c.terms is not null),
+      string_to_array(string_agg(array_to_string(c.checks, ' '), ' '), ' '),
+      count(c.unit) > max(c.unit) + 1, count(c.response) > 0
+    into v_stamp, v_kinds, v_operations, v_checks, v_are_together, v_have_responses from unnest(p_changes) c;
 
   -- 2. A change whose idempotency key has committed already is not made again: its caller gets the stored response.
 
-  if p_changes ? 'idempotency' then
-    select jsonb_agg(jsonb_build_object('id', i.subject_id, 'reason', 'replayed')) into v_found
-      from (select p_organization_id as organization_id, k.subject_id, k.api_key_id, k.method, k.path, k.key
-          from jsonb_to_recordset(p_changes->'idempotency') as k(subject_id uuid, api_key_id uuid, method text, path text, key text) where k.subject_id = any(array[k.subject_id]) offset 0) i
-      cross join lateral (select k.key from idempotency_keys k where k.organization_id = i.organization_id
+  if v_have_responses then
+    v_refusals := coalesce((select jsonb_agg(jsonb_build_object('id', c.id, 'reason', 'replayed'))
+      from unnest(p_changes) c
+      cross join lateral jsonb_to_record(c.response) as i(api_key_id uuid, method text, path text, key text)
+      cross join lateral (select k.key from idempotency_keys k where k.organization_id = p_organization_id
         and k.api_key_id = i.api_key_id and k.method = i.method and k.path = i.path and k.key between i.key and i.key
-        and k.created_at > p_now - interval '24 hours' order by k.key limit 1) k;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
+        and k.created_at > p_now - interval '24 hours' order by k.key limit 1) k
+      where c.response is not null), '[]');
   end if;
 
+  -- 3. Units that were decided on rows which have moved on since. Before the deletes, which no later refusal undoes.
 
-  -- 3. Rows that have moved on since a unit was decided. Before the deletes, so that a unit with one is refused whole.
-
-  if p_changes ? 'ticket_expected' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
-      into v_found from (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'ticket_expected') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r
-      where not exists (select 1 from tickets t where t.organization_id = r.organization_id
-        and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+  if v_are_together then
+    if 'ticket' = any(v_kinds) then
+      v_refusals := v_refusals || moved_on_ticket(p_organization_id, p_changes);
     end if;
   end if;
-
-
-  if v_refused <> '{}' and p_changes ? 'units' then
-    select v_refused || coalesce(array_agg(m.id), '{}') into v_refused
-      from jsonb_to_recordset(p_changes->'units') as m(unit int, id uuid)
-      where m.unit in (select n.unit from jsonb_to_recordset(p_changes->'units') as n(unit int, id uuid)
-        where n.id = any(v_refused));
+  if v_refusals <> '[]' then
+    v_refused := units_of(p_changes, v_refusals);
   end if;
 
-  -- 4. Deletes, and what they do to the rows that refer to what is removed. Whatever else the call brings then sees the
-  -- rows gone, and their dependents changed.
+  -- 4. Deletes, and what they do to the rows that refer to what is removed, to those that refer to these, and so on.
+  -- Whatever else the call brings then sees the rows gone, and their dependents changed.
 
-  if p_changes ? 'ticket_delete' then
-    with gone as (
-      update tickets t set customer_id = null, conversation_id = null, type = null, priority = null, status = null, assignee_id = null, external_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"ticket","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
-        from (select p_organization_id as organization_id, k.id, k.expected, k.old_term, k.old_content, k.old_bytes
-          from jsonb_to_recordset(p_changes->'ticket_delete') as k(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int) where k.id = any(array[k.id]) offset 0) r
-        where t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.expected
-          and coalesce(t.removed_at, 'infinity') = 'infinity' and r.id <> all(v_refused)
-        returning t.id, t.body, r.old_term, r.old_content, r.old_bytes)
-      select array_agg(id), array_agg(body), -count(*), -sum(old_term), -sum(old_content), -sum(old_bytes)
-        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes from gone;
-    if v_rows is not null then
-      v_done := v_done || v_rows;
-      v_bodies := v_bodies || v_row_bodies;
-      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'ticket', v_count, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      insert into erasures (organization_id, subject_id, removed_at)
-        select p_organization_id, d.id, v_stamp from unnest(v_rows) as d(id);
-      delete from tickets_words w using (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        where w.organization_id = d.organization_id and w.id = d.id;
-    end if;
+  if 'delete ticket' = any(v_operations) then
+    v_written := v_written || delete_ticket(p_organization_id, v_stamp, p_changes, v_refused);
+  end if;
+  v_gone := v_written;
+  while v_gone <> '{}' loop
+    v_next := '{}';
+    for v_kind, v_ids in select g.kind, array_agg(g.id) from unnest(v_gone) g where g.rows < 0 group by g.kind loop
+      v_next := v_next || unlink_ticket(p_organization_id, v_stamp, v_kind, v_ids, v_erases, p_changes[1]);
+    end loop;
+    v_written := v_written || v_next;
+    v_gone := v_next;
+    v_erases := false;
+  end loop;
+  if v_written <> '{}' then
+    insert into erasures (organization_id, subject_id, removed_at)
+      select p_organization_id, g.id, v_stamp from unnest(v_written) g where g.rows < 0;
   end if;
 
+  -- 5. Refusals: unique values and times that are taken, references that dangle, referring rows that have moved on.
+  -- Then inserts beyond what the organization may store: counted as they came, without what was refused before.
 
-  -- 5. Refusals: unique values that are taken, references that dangle, times that are taken, referring rows that have moved on.
-
-  if p_changes ? 'ticket_unique' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'duplicate', 'field', 'externalId', 'existingId', t.id))
-      into v_found from (select p_organization_id as organization_id, k.id, k.external_id
-          from jsonb_to_recordset(p_changes->'ticket_unique') as k(id uuid, external_id text) where k.id = any(array[k.id]) offset 0) r
-      join tickets t on t.organization_id = r.organization_id and t.external_id = r.external_id and t.id <> r.id
-      where r.id <> all(v_refused);
-    if v_found is not null then
-      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'ticket_unique') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from tickets t where t.organization_id = r.organization_id
-          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
+  if v_checks <> '{}' then
+    if 'ticket' = any(v_kinds) then
+      v_refusals := v_refusals || check_ticket(p_organization_id, p_changes, v_checks, v_refused);
     end if;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'duplicate', 'field', 'number', 'existingId', t.id))
-      into v_found from (select p_organization_id as organization_id, k.id, k.number
-          from jsonb_to_recordset(p_changes->'ticket_unique') as k(id uuid, number bigint) where k.id = any(array[k.id]) offset 0) r
-      join tickets t on t.organization_id = r.organization_id and t.number = r.number and t.id <> r.id
-      where r.id <> all(v_refused);
-    if v_found is not null then
-      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'ticket_unique') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from tickets t where t.organization_id = r.organization_id
-          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    end if;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
+    v_refused := units_of(p_changes, v_refusals);
+  end if;
+  if p_limits.max_rows is not null or p_limits.max_bytes is not null then
+    v_refusals := v_refusals || beyond_limits(p_organization_id, p_limits, p_changes, v_refused);
+    v_refused := units_of(p_changes, v_refusals);
   end if;
 
-  if p_changes ? 'ticket_references' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'dangling', 'field', 'customerId'))
-      into v_found from (select p_organization_id as organization_id, k.id, k.customer_id
-          from jsonb_to_recordset(p_changes->'ticket_references') as k(id uuid, customer_id uuid) where k.id = any(array[k.id]) offset 0) r
-      where r.customer_id is not null and r.id <> all(v_refused) and true;
-    if v_found is not null then
-      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'ticket_references') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from tickets t where t.organization_id = r.organization_id
-          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    end if;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'dangling', 'field', 'conversationId'))
-      into v_found from (select p_organization_id as organization_id, k.id, k.conversation_id
-          from jsonb_to_recordset(p_changes->'ticket_references') as k(id uuid, conversation_id uuid) where k.id = any(array[k.id]) offset 0) r
-      where r.conversation_id is not null and r.id <> all(v_refused) and true;
-    if v_found is not null then
-      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'ticket_references') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from tickets t where t.organization_id = r.organization_id
-          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    end if;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'dangling', 'field', 'assigneeId'))
-      into v_found from (select p_organization_id as organization_id, k.id, k.assignee_id
-          from jsonb_to_recordset(p_changes->'ticket_references') as k(id uuid, assignee_id uuid) where k.id = any(array[k.id]) offset 0) r
-      where r.assignee_id is not null and r.id <> all(v_refused) and true;
-    if v_found is not null then
-      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'ticket_references') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from tickets t where t.organization_id = r.organization_id
-          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    end if;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
+  -- 6. New and changed rows.
+
+  if v_operations && '{insert ticket,update ticket}' then
+    v_written := v_written || write_ticket(p_organization_id, v_stamp, p_changes, v_operations, v_refused);
+  end if;
+  if v_written = '{}' then
+    return jsonb_build_object('refused', v_refusals, 'stamp', timestamp_text(v_stamp), 'done', '{}'::jsonb);
   end if;
 
-  if p_changes ? 'ticket_customer_id_referring' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
-      into v_found from jsonb_to_recordset(p_changes->'ticket_customer_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
-      where r.count <> (select count(*) from (select f.updated_at from tickets f where f.organization_id = p_organization_id
-          and f.customer_id between r.target and r.target and f.removed_at is null ) t)
-        or r.latest is distinct from (select max(t.updated_at) from (select f.updated_at from tickets f where f.organization_id = p_organization_id
-          and f.customer_id between r.target and r.target and f.removed_at is null ) t);
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
+  -- 7. Responses to store, which count as storage of the organization.
+
+  if v_have_responses then
+    v_written := v_written || store_responses(p_organization_id, p_now, array(
+      select c.response || jsonb_build_object('subject_id', w.id,
+          'body', coalesce(c.response->>'body', v_receipt, w.body))
+        from unnest(p_changes) c join unnest(v_written) w on w.id = c.id
+        where c.response is not null and w.tail is not null));
   end if;
 
-  if p_changes ? 'ticket_conversation_id_referring' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
-      into v_found from jsonb_to_recordset(p_changes->'ticket_conversation_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
-      where r.count <> (select count(*) from (select f.updated_at from tickets f where f.organization_id = p_organization_id
-          and f.conversation_id between r.target and r.target and f.removed_at is null and f.status in ('pending', 'on_hold', 'resolved') order by f.conversation_id, f.created_at desc, f.id desc limit 100) t)
-        or r.latest is distinct from (select max(t.updated_at) from (select f.updated_at from tickets f where f.organization_id = p_organization_id
-          and f.conversation_id between r.target and r.target and f.removed_at is null and f.status in ('pending', 'on_hold', 'resolved') order by f.conversation_id, f.created_at desc, f.id desc limit 100) t);
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
+  -- 8. Events, and the counters of every kind as they are now. The first event of a change has the body of all.
 
-  if p_changes ? 'ticket_assignee_id_referring' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
-      into v_found from jsonb_to_recordset(p_changes->'ticket_assignee_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
-      where r.count <> (select count(*) from (select f.updated_at from tickets f where f.organization_id = p_organization_id
-          and f.assignee_id between r.target and r.target and f.removed_at is null ) t)
-        or r.latest is distinct from (select max(t.updated_at) from (select f.updated_at from tickets f where f.organization_id = p_organization_id
-          and f.assignee_id between r.target and r.target and f.removed_at is null ) t);
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
+  with told as (
+    insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, changed,
+        cause)
+      select p_organization_id, event_of_change(w.event_id, e.place::int), e.type, v_stamp, w.kind, w.id,
+          case e.place when 1 then w.body end, w.trace_context, w.changed, w.cause
+        from (select u.kind, u.id, u.body, u.events, u.trace_context, u.changed, u.cause,
+            new_uuid_v7(v_stamp) as event_id from unnest(v_written) u where u.events is not null offset 0) w
+        cross join lateral unnest(w.events) with ordinality as e(type, place)
+      returning id, type, subject_kind, subject_id),
+  counted as (
+    insert into commits (organization_id, stamp, kind, live_count, removed_count, stored_bytes, last_number, digest,
+        content_digest)
+      select p_organization_id, v_stamp, a.kind, a.live_count, a.removed_count, a.stored_bytes, a.last_number, a.digest,
+          a.content_digest
+        from counters_after(p_organization_id, v_written) a)
+  select array_agg(t.id), array_agg(t.type), array_agg(t.subject_kind), array_agg(t.subject_id), (
+      select jsonb_object_agg(w.id, coalesce(v_receipt, w.tail)) from unnest(v_written) w where w.tail is not null)
+    into v_events, v_types, v_kinds, v_ids, v_done from told t;
 
+  -- 9. Deliveries, to each endpoint that is active and subscribed now.
 
-  -- 6. All members of a unit of which one was refused. Then inserts beyond what the organization may store, where that is
-  -- limited: they are counted as they came, after what is there and without what was refused before.
-
-  if v_refused <> '{}' and p_changes ? 'units' then
-    select v_refused || coalesce(array_agg(m.id), '{}') into v_refused
-      from jsonb_to_recordset(p_changes->'units') as m(unit int, id uuid)
-      where m.unit in (select n.unit from jsonb_to_recordset(p_changes->'units') as n(unit int, id uuid)
-        where n.id = any(v_refused));
-  end if;
-  if p_changes ? 'inserts' then
-    select coalesce(sum(k.live_count), 0), coalesce(sum(k.stored_bytes), 0) into v_count, v_bytes
-      from kind_counters k where k.organization_id = p_organization_id;
-    select jsonb_agg(jsonb_build_object('id', g.id, 'reason', 'full', 'of', g.beyond, 'most', p_changes->('max_' || g.beyond)))
-      into v_found from (
-        select c.id, case when v_count + count(c.id) over earlier > (p_changes->>'max_rows')::bigint then 'rows'
-            when v_bytes + sum(c.bytes) over earlier > (p_changes->>'max_bytes')::bigint then 'bytes' end as beyond
-          from rows from (jsonb_to_recordset(p_changes->'inserts') as (id uuid, bytes bigint)) with ordinality
-            as c(id, bytes, place)
-          where c.id <> all(v_refused)
-          window earlier as (order by c.place)) g
-      where g.beyond is not null;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-    if v_refused <> '{}' and p_changes ? 'units' then
-    select v_refused || coalesce(array_agg(m.id), '{}') into v_refused
-      from jsonb_to_recordset(p_changes->'units') as m(unit int, id uuid)
-      where m.unit in (select n.unit from jsonb_to_recordset(p_changes->'units') as n(unit int, id uuid)
-        where n.id = any(v_refused));
-  end if;
-  end if;
-
-
-  -- 7. What is written: new rows, changed rows, and what they are found by.
-
-  if p_changes ? 'ticket_insert' then
-    select c.last_number into v_number from kind_counters c
-      where c.organization_id = p_organization_id and c.kind = 'ticket';
-    v_number := coalesce(v_number, 0);
-    with added as (
-      insert into tickets (organization_id, id, created_at, updated_at, body, body_version, customer_id, conversation_id, type, priority, status, assignee_id, external_id, number)
-        select p_organization_id, r.id, r.created_at, v_stamp, r.head || '"number":' || r.number || ',' || v_tail, 1, r.customer_id, r.conversation_id, r.type, r.priority, r.status, r.assignee_id, r.external_id, r.number
-        from (select s.id, s.created_at, s.head, s.customer_id, s.conversation_id, s.type, s.priority, s.status, s.assignee_id, s.external_id,
-            coalesce(s.number, greatest(v_number, max(s.number) over ())
-              + count(*) filter (where s.number is null) over (order by s.created_at, s.id)) as number
-          from jsonb_to_recordset(p_changes->'ticket_insert') as s(id uuid, created_at timestamptz, head text, customer_id uuid, conversation_id uuid, type text, priority text, status text, assignee_id uuid, external_id text, number bigint)
-          where s.id <> all(v_refused)) r
-        returning id, body, number, sha256(convert_to(id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(body, 'UTF8')) as content)
-      select array_agg(id), array_agg(body), count(*), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), sum(octet_length(body)), jsonb_object_agg(id, number), max(number)
-        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes, v_found, v_number from added;
-    if v_count > 0 then
-      v_done := v_done || v_rows;
-      v_bodies := v_bodies || v_row_bodies;
-      v_numbers := v_numbers || v_found;
-      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'ticket', v_count, v_digest, v_bytes, v_number, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-    end if;
-  end if;
-
-  if p_changes ? 'ticket_update' then
-    with changed as (
-      update tickets t set customer_id = r.customer_id, conversation_id = r.conversation_id, type = r.type, priority = r.priority, status = r.status, assignee_id = r.assignee_id, external_id = r.external_id, body = r.head || v_tail,
-          body_version = greatest(t.body_version, 1), updated_at = v_stamp
-        from (select p_organization_id as organization_id, k.id, k.expected, k.old_term, k.old_content, k.old_bytes, k.head, k.customer_id, k.conversation_id, k.type, k.priority, k.status, k.assignee_id, k.external_id
-          from jsonb_to_recordset(p_changes->'ticket_update') as k(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int, head text, customer_id uuid, conversation_id uuid, type text, priority text, status text, assignee_id uuid, external_id text) where k.id = any(array[k.id]) offset 0) r
-        where t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.expected
-          and coalesce(t.removed_at, 'infinity') = 'infinity' and r.id <> all(v_refused)
-        returning t.id, t.body, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
-          r.old_term, r.old_content, r.old_bytes)
-      select array_agg(id), array_agg(body), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - sum(old_term),
-          mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - sum(old_content), sum(octet_length(body)) - sum(old_bytes)
-        into v_rows, v_row_bodies, v_digest, v_content, v_bytes from changed;
-    if v_rows is not null then
-      v_done := v_done || v_rows;
-      v_bodies := v_bodies || v_row_bodies;
-      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'ticket', 0, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-    end if;
-  end if;
-
-  if p_changes ? 'ticket_search_documents' then
-    insert into tickets_words (organization_id, id, created_at, terms)
-      select p_organization_id, r.id, r.created_at, r.terms || coalesce(' ' || (v_numbers->>r.id::text), '')
-        from jsonb_to_recordset(p_changes->'ticket_search_documents') as r(id uuid, created_at timestamptz, terms text)
-        join unnest(v_done) as d(id) on d.id = r.id
-      on conflict (organization_id, id) do update set terms = excluded.terms;
-  end if;
-
-
-  -- 8. Write events and deliveries.
-
-  if v_done = '{}' then
-    return jsonb_build_object('refused', v_refusals, 'stamp', v_text, 'done', to_jsonb(v_done));
-  end if;
-
-  with added as (
-    insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, changed, cause)
-      select p_organization_id, new_uuid_v7(v_stamp), e.type, v_stamp, e.subject_kind, e.subject_id, d.body, e.trace_context, e.changed, e.cause
-        from jsonb_to_recordset(p_changes->'events') as e(type text, subject_kind text, subject_id uuid, trace_context text, changed jsonb,
-          cause jsonb)
-        join unnest(v_done, v_bodies) as d(id, body) on d.id = e.subject_id
-      returning id, type, subject_kind, subject_id)
-    select v_events || array_agg(id), v_event_types || array_agg(type), v_event_kinds || array_agg(subject_kind),
-            v_event_subjects || array_agg(subject_id)
-          into v_events, v_event_types, v_event_kinds, v_event_subjects from added;
-
-  select d.p_any, d.p_large, d.p_woken into v_any, v_large, v_woken
-    from create_deliveries(p_organization_id, p_now, v_stamp, (p_changes->>'max_attempts')::int,
-      v_events, v_event_types, v_event_kinds, v_event_subjects) d;
-
-  -- 9. Responses to store, and last the clock.
-
-  if p_changes ? 'idempotency' then
-    with stored as (
-      insert into idempotency_keys (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed,
-          created_at, counted)
-        select p_organization_id, s.api_key_id, s.method, s.path, s.key, s.request_hash, s.status, s.subject_id, s.body, s.sealed, p_now,
-            coalesce(octet_length(s.body), octet_length(s.sealed), 0)
-          from (select i.subject_id, i.api_key_id, i.method, i.path, i.key, decode(i.request_hash, 'hex') as request_hash, i.status,
-            coalesce(i.response, v_receipt, d.body) as body, null::bytea as sealed
-          from jsonb_to_recordset(p_changes->'idempotency') as i(subject_id uuid, api_key_id uuid, method text, path text,
-            key text, request_hash text, status int, response text)
-          join unnest(v_done, v_bodies) as d(id, body) on d.id = i.subject_id) s
-        on conflict (organization_id, api_key_id, method, path, key) do update
-          set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
-            body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at,
-            counted = idempotency_keys.counted + excluded.counted
-        returning coalesce(octet_length(body), octet_length(sealed), 0) as bytes)
-    insert into kind_counters as c (organization_id, kind, live_count, digest, content_digest, last_number, stored_bytes)
-      select p_organization_id, 'stored response', 0, 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
-      on conflict (organization_id, kind) do update set stored_bytes = c.stored_bytes + excluded.stored_bytes;
-  end if;
-
-  update organization_clocks set last_stamp = v_stamp where organization_id = p_organization_id;
-  return jsonb_build_object('refused', v_refusals, 'stamp', v_text, 'done', to_jsonb(v_done), 'numbers', v_numbers, 'receipt', v_receipt,
-    'deliveries', v_any, 'woken', v_woken,
-    'large', v_large, 'clock_skew', case when p_changes ? 'max_clock_skew' then round(extract(epoch from v_stamp - clock_timestamp()) / 0.001) end);
+  select d.p_any, d.p_large, d.p_woken into v_made, v_large, v_woken
+    from create_deliveries(p_organization_id, p_now, v_stamp, p_limits.max_attempts, v_events, v_types, v_kinds,
+      v_ids) d;
+  return jsonb_build_object('refused', v_refusals, 'stamp', timestamp_text(v_stamp), 'done', v_done,
+    'deliveries', v_made, 'large', v_large, 'woken', v_woken,
+    'clock_skew', case when p_limits.max_clock_skew is not null
+      then round(extract(epoch from v_stamp - clock_timestamp()) / 0.001) end);
 end;
 $function$;
 
@@ -1396,7 +1732,7 @@ begin
       when 'ticket' then 'tickets:read'
       when 'endpoint' then 'webhooks:read' end
     into v_key, v_body, v_changed, v_scope
-    from events e where e.organization_id = p_organization_id and e.id = p_event_id;
+    from events_with_body e where e.organization_id = p_organization_id and e.id = p_event_id;
   if v_key = p_own_key then
     return 'own_change';
   end if;
@@ -1562,22 +1898,8 @@ begin
   if p_response is null then
     return;
   end if;
-  -- An existing row has expired; its bytes are counted until its replacement is deleted.
-  with stored as (
-    insert into idempotency_keys (organization_id, api_key_id, method, path, key, request_hash, status, subject_id,
-        body, sealed, created_at, counted)
-      select p_organization_id, (p_response->>'api_key_id')::uuid, p_response->>'method', p_response->>'path',
-          p_response->>'key', decode(p_response->>'request_hash', 'hex'), (p_response->>'status')::int, p_subject_id,
-          p_response->>'body', decode(p_response->>'sealed', 'hex'), p_now,
-          coalesce(octet_length(p_response->>'body'), octet_length(decode(p_response->>'sealed', 'hex')), 0)
-      on conflict (organization_id, api_key_id, method, path, key) do update
-        set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
-          body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at,
-          counted = idempotency_keys.counted + excluded.counted
-      returning coalesce(octet_length(body), octet_length(sealed), 0) as bytes)
-  insert into kind_counters as c (organization_id, kind, live_count, digest, content_digest, last_number, stored_bytes)
-    select p_organization_id, 'stored response', 0, 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
-    on conflict (organization_id, kind) do update set stored_bytes = c.stored_bytes + excluded.stored_bytes;
+  perform count_responses(p_organization_id, p_now, (store_responses(p_organization_id, p_now, array[
+    p_response || jsonb_build_object('subject_id', p_subject_id)])).bytes);
 end;
 $function$;
 
@@ -1973,7 +2295,7 @@ language plpgsql volatile as $function$
 begin
   perform set_config('synchronous_commit', 'on', true);
   select greatest(c.last_stamp + interval '1 millisecond', p_now) into p_stamp
-    from organization_clocks c where c.organization_id = p_organization_id;
+    from clocks c where c.organization_id = p_organization_id;
   p_event_id := new_uuid_v7(p_stamp);
   insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
     values (p_organization_id, p_event_id, p_type, p_stamp, p_subject_kind, p_subject_id, p_body);
@@ -2087,7 +2409,7 @@ begin
               when 'changed' then coalesce(b.changed ? (k.k->>'field'), coalesce(b.body->(k.k->>'field'), 'null') <> 'null')
               when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
               else coalesce(b.body->(k.k->>'field'), 'null') = k.k->'value' end)
-          from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
+          from (select x.body::jsonb as body, x.changed from events_with_body x where x.organization_id = p_organization_id
             and x.id = e.id and x.body is not null
             and exists (select 1 from webhooks r join api_keys k on k.organization_id = r.organization_id and k.id = r.api_key_id
                 where r.organization_id = p_organization_id and r.id = v_webhook_id and k.scopes && array['*', case x.subject_kind when 'ticket' then 'tickets:read' when 'endpoint' then 'webhooks:read' end])) b), true) end) then (p_now at time zone 'UTC')::date else 'infinity' end, e.id, e.type, e.created_at, e.subject_kind,
@@ -2098,7 +2420,7 @@ begin
               when 'changed' then coalesce(b.changed ? (k.k->>'field'), coalesce(b.body->(k.k->>'field'), 'null') <> 'null')
               when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
               else coalesce(b.body->(k.k->>'field'), 'null') = k.k->'value' end)
-          from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
+          from (select x.body::jsonb as body, x.changed from events_with_body x where x.organization_id = p_organization_id
             and x.id = e.id and x.body is not null
             and exists (select 1 from webhooks r join api_keys k on k.organization_id = r.organization_id and k.id = r.api_key_id
                 where r.organization_id = p_organization_id and r.id = v_webhook_id and k.scopes && array['*', case x.subject_kind when 'ticket' then 'tickets:read' when 'endpoint' then 'webhooks:read' end])) b), true) end) then 'skipped' else 'pending' end, 'current', 0, v_max_attempts, case when v_reason is not null then 'endpoint_disabled' when e.cause->>'key' = v_own_key then 'own_change' when not (case when v_conditions is null then true else coalesce((
@@ -2108,7 +2430,7 @@ begin
               when 'changed' then coalesce(b.changed ? (k.k->>'field'), coalesce(b.body->(k.k->>'field'), 'null') <> 'null')
               when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
               else coalesce(b.body->(k.k->>'field'), 'null') = k.k->'value' end)
-          from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
+          from (select x.body::jsonb as body, x.changed from events_with_body x where x.organization_id = p_organization_id
             and x.id = e.id and x.body is not null
             and exists (select 1 from webhooks r join api_keys k on k.organization_id = r.organization_id and k.id = r.api_key_id
                 where r.organization_id = p_organization_id and r.id = v_webhook_id and k.scopes && array['*', case x.subject_kind when 'ticket' then 'tickets:read' when 'endpoint' then 'webhooks:read' end])) b), true) end) then 'conditions_not_met' else null end, case when v_reason is not null then 'the endpoint was disabled: ' || v_reason when e.cause->>'key' = v_own_key then 'the key of the endpoint caused it' when not (case when v_conditions is null then true else coalesce((
@@ -2118,7 +2440,7 @@ begin
               when 'changed' then coalesce(b.changed ? (k.k->>'field'), coalesce(b.body->(k.k->>'field'), 'null') <> 'null')
               when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
               else coalesce(b.body->(k.k->>'field'), 'null') = k.k->'value' end)
-          from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
+          from (select x.body::jsonb as body, x.changed from events_with_body x where x.organization_id = p_organization_id
             and x.id = e.id and x.body is not null
             and exists (select 1 from webhooks r join api_keys k on k.organization_id = r.organization_id and k.id = r.api_key_id
                 where r.organization_id = p_organization_id and r.id = v_webhook_id and k.scopes && array['*', case x.subject_kind when 'ticket' then 'tickets:read' when 'endpoint' then 'webhooks:read' end])) b), true) end) then 'the conditions of the endpoint did not hold' else null end, case when v_reason is not null then null when e.cause->>'key' = v_own_key then null when not (case when v_conditions is null then true else coalesce((
@@ -2128,7 +2450,7 @@ begin
               when 'changed' then coalesce(b.changed ? (k.k->>'field'), coalesce(b.body->(k.k->>'field'), 'null') <> 'null')
               when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
               else coalesce(b.body->(k.k->>'field'), 'null') = k.k->'value' end)
-          from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
+          from (select x.body::jsonb as body, x.changed from events_with_body x where x.organization_id = p_organization_id
             and x.id = e.id and x.body is not null
             and exists (select 1 from webhooks r join api_keys k on k.organization_id = r.organization_id and k.id = r.api_key_id
                 where r.organization_id = p_organization_id and r.id = v_webhook_id and k.scopes && array['*', case x.subject_kind when 'ticket' then 'tickets:read' when 'endpoint' then 'webhooks:read' end])) b), true) end) then null else p_now end, p_now, p_now
@@ -2283,7 +2605,7 @@ begin
       select p_organization_id, p_webhook_id, (p_row->>'recovery_id')::uuid,
           least((p_row->>'since')::timestamptz, p_now), greatest(c.last_stamp, p_now), p_now,
           (p_row->>'position')::uuid, p_now
-        from organization_clocks c where c.organization_id = p_organization_id;
+        from clocks c where c.organization_id = p_organization_id;
   end if;
   return 'done';
 end;
@@ -2327,7 +2649,7 @@ begin
     insert into recoveries (organization_id, webhook_id, id, since, until, created_at, position, due_at)
       select p_organization_id, p_webhook_id, p_recovery_id, least(v_since, p_now), greatest(c.last_stamp, p_now),
           p_now, first_uuid_v7(least(v_since, p_now)), p_now
-        from organization_clocks c where c.organization_id = p_organization_id;
+        from clocks c where c.organization_id = p_organization_id;
     update webhooks set gap_since = null, gap_until = null
       where organization_id = p_organization_id and id = p_webhook_id;
   end if;

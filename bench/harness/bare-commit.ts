@@ -7,7 +7,7 @@ import { systemClock } from '@deskwire/service'
 import { Client } from 'pg'
 import { customer } from '../../packages/service/src/desk/customer/index.ts'
 import type { Change } from '../../packages/service/src/journal/change.ts'
-import { encodeUnits } from '../../packages/service/src/journal/commit-protocol.ts'
+import { type EncodedUnits, encodeUnits } from '../../packages/service/src/journal/commit-protocol.ts'
 import { formatTimestamp } from '../../packages/service/src/kernel/timestamps.ts'
 import type { State } from '../../packages/service/src/kinds/model/kind.ts'
 import {
@@ -23,7 +23,7 @@ export const bareBatch = 20
 export const bareCalls = 2
 
 const { name: functionName } = schemaOf().commitFunction
-const statement = { name: functionName, text: `select ${functionName}($1, $2, $3) as answer` }
+const statement = { name: functionName, text: `select ${functionName}($1, $2, $3, $4) as answer` }
 /** Responses stay text. */
 const types = { getTypeParser: () => (text: string) => text }
 
@@ -66,7 +66,7 @@ export async function commitBare(
   changes: readonly Change[],
   maxClockSkew: number | null = null,
 ): Promise<number> {
-  const calls: string[] = []
+  const calls: EncodedUnits[] = []
   for (let n = 0; n < changes.length; n += bareBatch) {
     const units = changes.slice(n, n + bareBatch).map((change) => ({ changes: [change] }))
     calls.push(encodeUnits(units, { maxAttempts: 6, waitsForLock: false, maxClockSkew }))
@@ -79,7 +79,7 @@ export async function commitBare(
     await Promise.all(
       clients.map(async (client) => {
         for (let call = calls.pop(); call !== undefined; call = calls.pop()) {
-          const values = [organizationId, now, call]
+          const values = [organizationId, now, call.limits, call.changes]
           const { rows } = await client.query<{ answer: string }>({ ...statement, values, types })
           if (!rows[0]?.answer.includes('"refused": []')) throw new Error('a bare change was refused')
         }

@@ -121,20 +121,19 @@ function insertStatement(organizationId: string, worded: boolean): { text: strin
         from r
         returning removed_at is null as live, octet_length(body) as bytes, content_term(body) as content),${words}
     counted as (
-      insert into kind_counters as c (organization_id, kind, live_count, digest, content_digest,
-          stored_bytes, removed_count, last_number)
-        select $1, 'customer', n.live, n.digest, n.content, n.bytes, n.removed, 0
+      insert into commits (organization_id, stamp, kind, live_count, digest, content_digest, stored_bytes, removed_count,
+          last_number)
+        select $1, (select max(r.at) from r), 'customer', coalesce(c.live_count, 0) + n.live,
+            mod(coalesce(c.digest, 0) + n.digest, ${digestModulus}),
+            mod(coalesce(c.content_digest, 0) + n.content, ${digestModulus}),
+            coalesce(c.stored_bytes, 0) + n.bytes, coalesce(c.removed_count, 0) + n.removed, 0
           from (select count(*) filter (where r.live) as live, count(*) filter (where not r.live) as removed,
-              mod(mod(coalesce(sum(digest_term(r.id, r.time)) filter (where r.live), 0), m.two64) + m.two64, m.two64) as digest,
+              mod(mod(coalesce(sum(version_term(r.id, r.time)) filter (where r.live), 0), m.two64) + m.two64, m.two64) as digest,
               (select coalesce(sum(a.bytes), 0) from added a where a.live) as bytes,
               (select mod(mod(coalesce(sum(a.content), 0), m.two64) + m.two64, m.two64) from added a where a.live) as content
             from r cross join (select ${digestModulus} as two64) m group by m.two64) n
-        on conflict (organization_id, kind) do update set live_count = c.live_count + excluded.live_count,
-          stored_bytes = c.stored_bytes + excluded.stored_bytes, removed_count = c.removed_count + excluded.removed_count,
-          digest = mod(c.digest + excluded.digest, ${digestModulus}),
-          content_digest = mod(c.content_digest + excluded.content_digest, ${digestModulus}))
-    update organization_clocks c set last_stamp = greatest(c.last_stamp, (select max(r.at) from r))
-      where c.organization_id = $1`
+        left join kind_counters c on c.organization_id = $1 and c.kind = 'customer')
+    select 1`
   return { text, values }
 }
 

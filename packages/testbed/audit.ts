@@ -24,7 +24,7 @@ interface EventRow {
 export async function eventsOf(pool: Pick<Pool, 'query'>, organizationId: string): Promise<EventRow[]> {
   const { rows } = await pool.query<EventRow>(
     `select e.id, e.type, ${text('e.created_at')} as at, e.subject_kind, e.subject_id, e.body
-       from events e where e.organization_id = $1 order by e.created_at, e.id`,
+       from events_with_body e where e.organization_id = $1 order by e.created_at, e.id`,
     [organizationId],
   )
   return rows
@@ -74,7 +74,7 @@ async function auditStamps(pool: Pick<Pool, 'query'>, organizationId: string, la
     [organizationId],
   )
   const clock = await pool.query<{ at: string }>(
-    `select ${text('o.last_stamp')} as at from organization_clocks o where o.organization_id = $1`,
+    `select ${text('o.last_stamp')} as at from clocks o where o.organization_id = $1`,
     [organizationId],
   )
   const elsewhere = latest !== '' && clock.rows[0]?.at !== latest

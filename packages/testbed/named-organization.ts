@@ -22,8 +22,8 @@ export interface Naming {
 const ofNone = /^(installation|schema_migrations|pg_\w+)$/
 /** A function that the schema creates for a release; its first argument is the organization. */
 const ofSchema = /_[0-9a-f]{12}$/
-/** But for one that reads the installation's row. */
-const ofInstallation = /^require_sealed_with_/
+/** But for one that reads the installation's row, and one that reads no table. */
+const ofInstallation = /^(require_sealed_with|units_of)_/
 
 /** Of one statement. Variables of functions may name organizations too: those with this ending. */
 export function namingOf(sql: string): Naming {
@@ -53,7 +53,8 @@ export function statementsIn(definition: string): readonly string[] {
       Object.values(tree).forEach(visit)
     }
   }
-  visit(parsePlPgSQLSync(definition))
+  // The parser knows no types of a database.
+  visit(parsePlPgSQLSync(definition.replaceAll(/\w+_[0-9a-f]{12}\[\]/g, 'text[]')))
   return found
 }
 

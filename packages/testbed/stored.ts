@@ -22,7 +22,7 @@ export async function storedEvents(
     created_at: Date
     body: string | null
   }>(
-    `select e.type, e.subject_id, e.created_at, e.body from events e
+    `select e.type, e.subject_id, e.created_at, e.body from events_with_body e
        where e.organization_id = $1 and ($2::uuid is null or e.subject_id = $2)
        order by e.created_at, e.type desc, e.id`,
     [organizationId, subjectId],

@@ -33,6 +33,13 @@ function descriptions(): ReadonlyMap<string, string> {
   )
 }
 
+/** As migrations wrote them, each with the comment above it. */
+function views(): readonly string[] {
+  return statements()
+    .filter((statement) => /^create view /m.test(statement))
+    .map((statement) => `${statement};\n`)
+}
+
 /** The functions that migrations made, as they wrote them. @throws when the database has others. */
 async function functionsOfMigrations(database: Database): Promise<readonly string[]> {
   const { rows } = await database.query<{ name: string }>(functionsQuery)
@@ -98,6 +105,7 @@ export async function renderSchema(database: Database): Promise<string> {
     ...withoutRepetition(
       shown.map((table) => [table.name, tableText(table, described.get(table.name) ?? '')]),
     ),
+    ...views(),
     '-- Functions that migrations made.\n',
     ...(await functionsOfMigrations(database)),
     ofVersion,

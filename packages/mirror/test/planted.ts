@@ -15,7 +15,7 @@ export async function plant(
   const { rowCount } = await pool.query(
     `with held as (select body, replace(body, $3, $4) as planted, organization_id from ${table} where id = $2),
       counted as (
-        update kind_counters c set content_digest = mod(
+        update commits c set content_digest = mod(
             c.content_digest + 2::numeric ^ 65 - content_term(held.body) + content_term(held.planted), 2::numeric ^ 64)
           from held where c.organization_id = held.organization_id and c.kind = $1)
       update ${table} t set body = held.planted from held where t.id = $2 and held.body <> held.planted`,

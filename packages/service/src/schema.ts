@@ -20,7 +20,7 @@ import { kinds as deskKinds } from './desk/index.ts'
 import { deskTables } from './desk/tables.ts'
 import { storeLoneResponseFunction } from './idempotency/stored-responses.ts'
 import { inboxTable } from './inbox/table.ts'
-import { commitFunction } from './journal/commit-function.ts'
+import { commitFunctions } from './journal/commit-function.ts'
 import { lockClockFunction } from './journal/lock-clock.ts'
 import { recordEventFunction } from './journal/record-event.ts'
 import { replayedFunction, requireSealedWithFunction, storeResponseFunction } from './journal/responses.ts'
@@ -37,7 +37,7 @@ export function schemaOf(
 ): Schema & { readonly commitFunction: SchemaFunction } {
   const tables = kinds.map((kind) => kind.table)
   const createDeliveries = createDeliveriesFunction(tables)
-  const commit = commitFunction(tables, createDeliveries)
+  const { commit, functions: commitParts } = commitFunctions(tables, createDeliveries)
   return {
     commitFunction: commit,
     migrations: [
@@ -45,7 +45,7 @@ export function schemaOf(
       ...kinds.flatMap((kind) => kind.migrations),
     ],
     functions: [
-      commit,
+      ...commitParts,
       newDeliveryType,
       insertDeliveriesFunction,
       skipReasonFunction(tables),

@@ -273,18 +273,22 @@ describe('SQL', () => {
   test('only the journal writes the stream, its events and its counters', () => {
     const tables = [
       'events',
-      'kind_counters',
+      'commits',
+      '__table__',
       '\\$\\{table\\.name\\}',
       ...kinds.map(({ table }) => table.name),
     ]
     const writes = new RegExp(`(insert into|update|delete from) (${tables.join('|')})\\b`)
     expect(violations(writes).filter((path) => !path.startsWith('db/migrations/'))).toEqual([
       'delivery/new-deliveries.ts',
-      'journal/commit-function.ts',
-      'journal/record-event.sql',
+      'journal/commit.sql',
       // Of stored responses, which are of no stream.
-      'journal/sql-fragments.ts',
-      'journal/store-response.sql',
+      'journal/count-responses.sql',
+      'journal/kind.sql',
+      'journal/record-event.sql',
+      'journal/unlink.sql',
+      // Those before the latest.
+      'retention/commits.ts',
       'retention/erasure.ts',
       'retention/log-weeks.ts',
       'webhooks/ping-webhook.sql',
@@ -295,15 +299,15 @@ describe('SQL', () => {
       .join()
     const inserted = endpoints.match(/insert into events[^;]*/g)
     expect(inserted?.every((sql) => sql.includes("'webhook'"))).toBe(true)
-    expect(endpoints).not.toMatch(/update events|delete from events|kind_counters/)
+    expect(endpoints).not.toMatch(/(insert into|update|delete from) commits|update events|delete from events/)
     // Of events that are past keeping, whole rows go, and nothing of them changes.
     const weeks = sources.find(({ path }) => path === 'retention/log-weeks.ts')?.text ?? ''
-    expect(weeks).not.toMatch(/(insert into|update) events|kind_counters/)
+    expect(weeks).not.toMatch(/(insert into|update) events|(insert into|update|delete from) commits/)
     // Maintenance erases payloads; it writes nothing else of them.
     const maintenance = sources.find(({ path }) => path === 'retention/erasure.ts')?.text ?? ''
     expect(
       maintenance
-        .match(/(insert into|update|delete from) (events|kind_counters)[^`]*/g)
+        .match(/(insert into|update|delete from) (events|commits)[^`]*/g)
         ?.every((sql) => sql.startsWith('update events set body = null')),
     ).toBe(true)
   })
@@ -326,7 +330,6 @@ describe('SQL', () => {
     expect(violations(/update organization_clocks/)).toEqual([
       // That it is served elsewhere, and no stamp.
       'databases/moves/cutover.ts',
-      'journal/commit-function.ts',
       'journal/epoch.ts',
       'journal/record-event.sql',
       // Which events are gone, and no stamp.
@@ -373,14 +376,10 @@ describe('SQL', () => {
         'installation.ts: select (select coalesce(sum(c.live_count), 0)::flo',
         // No table of their own: what looks into one stands in a literal that names the organization.
         "databases/moves/compare.ts: select count(*) || ' ' || coalesce(sum(h.hash), 0)",
-        "journal/commit-function.ts: select jsonb_agg(jsonb_build_object('id', r.id, 'r",
-        "journal/commit-function.ts: select jsonb_agg(jsonb_build_object('id', r.id, 'r",
-        'journal/commit-function.ts: select v_events || array_agg(id), v_event_types ||',
         'journal/epoch.ts: select i.epoch from installation i union select c.',
         'journal/epoch.ts: update installation set epoch = $1 where singleton',
         // One call for several organizations, each named in the argument.
         // biome-ignore lint/suspicious/noTemplateCurlyInString: the source as it is written
-        "journal/journal.ts: select ${commitFunction.name}((c.part->>'organizat",
         // Its arms name it, each for itself.
         'journal/feed.ts: select s.updated_at, s.id, s.body from (${arms.map',
         // biome-ignore lint/suspicious/noTemplateCurlyInString: the source as it is written

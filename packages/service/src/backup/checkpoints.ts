@@ -29,7 +29,7 @@ export async function checkpointsOf(
   return checkpoints
 }
 
-const term = `digest_term(t.id, ${timestampText('t.updated_at')})`
+const term = `version_term(t.id, ${timestampText('t.updated_at')})`
 const digestOfRows = `mod(mod(sum(${term}), ${digestModulus}) + ${digestModulus}, ${digestModulus})::text`
 
 /** The checkpoints that differ from those served to clients: rows were changed by hand. `tables`: all stream tables. */

@@ -67,6 +67,14 @@ export function schemaObject(text: string, uses: readonly SchemaFunction[] = [])
   return { name, definition: linked.replace(head, () => `${replacing} ${name}`) }
 }
 
+/** The functions of a file with several, each with the comment before it; they may call those before them. */
+export function schemaObjects(text: string, uses: readonly SchemaFunction[] = []): readonly SchemaFunction[] {
+  return statementsOf(text).reduce<readonly SchemaFunction[]>(
+    (made, one) => [...made, schemaObject(one, [...uses, ...made])],
+    [],
+  )
+}
+
 function callsOf({ name, definition }: SchemaFunction): RegExp {
   const purpose = name.replace(/_[0-9a-f]{12}$/, '')
   return new RegExp(/^create type /m.test(definition) ? `\\b${purpose}\\b` : `\\b${purpose}(?=\\()`, 'g')

@@ -129,7 +129,7 @@ async function readEvents(
 ) {
   if (claimed.length === 0) return new Map<string, StoredEvent>()
   const { rows } = await pool.query<StoredEvent & { readonly id: string }>(
-    `select e.id, case e.subject_kind when 'endpoint' then ${endpointBody} else e.body end as body, e.changed::text as changed, ${origin} as origin from events e
+    `select e.id, case e.subject_kind when 'endpoint' then ${endpointBody} else e.body end as body, e.changed::text as changed, ${origin} as origin from events_with_body e
        where e.organization_id = $1 and e.id = any($2)`,
     [organizationId, claimed.map(({ delivery }) => delivery.event.id)],
   )

@@ -97,7 +97,7 @@ export function conditionsHold(
               when 'changed' then coalesce(b.changed ? (k.k->>'field'), ${actual} <> 'null')
               when 'in' then k.k->'value' @> ${actual}
               else ${actual} = k.k->'value' end)
-          from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
+          from (select x.body::jsonb as body, x.changed from events_with_body x where x.organization_id = p_organization_id
             and x.id = ${eventId} and x.body is not null
             and ${registrantHas(webhookId, `case x.subject_kind ${scopes} when 'endpoint' then 'webhooks:read' end`)}) b), true) end`
 }

@@ -32,7 +32,7 @@ export function createReadPayload(
         when d.status = 'pending' and d.payload = 'current' or d.event_type = any($4) then ${currentBody(tables)}
         when ${currentBody(tables)} is not null then e.body end as data
     from deliveries d ${joinEndpoint('$1', '$2')}
-      left join events e on e.organization_id = d.organization_id and e.id = d.event_id
+      left join events_with_body e on e.organization_id = d.organization_id and e.id = d.event_id
     where d.organization_id = $1 and d.webhook_id = $2 and d.id = $3`
   return async ({ organizationId, webhookId }, id, scopes) => {
     const { rows } = await database.of(organizationId).query<{

@@ -21,7 +21,7 @@ begin
       -- end kind
       when 'endpoint' then 'webhooks:read' end
     into v_key, v_body, v_changed, v_scope
-    from events e where e.organization_id = p_organization_id and e.id = p_event_id;
+    from events_with_body e where e.organization_id = p_organization_id and e.id = p_event_id;
   if v_key = p_own_key then
     return 'own_change';
   end if;

@@ -39,7 +39,7 @@ export async function readWatermark(
         (select r.position from recoveries r where r.organization_id = $1 and r.webhook_id = $2
           and r.finished_at is null order by r.position limit 1) as replayed,
         (select min(f.stamp) from fan_outs f where f.organization_id = $1 and f.webhook_id = $2) as fanned
-      from organization_clocks c where c.organization_id = $1`,
+      from clocks c where c.organization_id = $1`,
     [organizationId, webhookId, formatTimestamp(now), formatTimestamp(now - retention)],
   )
   const [row] = rows

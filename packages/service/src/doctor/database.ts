@@ -268,7 +268,7 @@ const streamLead = 5_000
 export async function checkStreamClock(pool: Pool, clock: Clock): Promise<Finding | null> {
   const { rows } = await pool.query<{ organizations: number; ahead: number }>(
     `select count(*)::int as organizations, max(extract(epoch from c.last_stamp) * 1000)::float8 as ahead
-      from organization_clocks c where c.last_stamp > to_timestamp($1::float8 / 1000)`,
+      from clocks c where c.last_stamp > to_timestamp($1::float8 / 1000)`,
     [clock.now() + streamLead],
   )
   const { organizations = 0, ahead = 0 } = rows[0] ?? {}

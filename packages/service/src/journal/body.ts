@@ -57,21 +57,6 @@ interface OrderedField {
   readonly reference: Pick<StreamReference, 'onRemove' | 'inPlace'> | null
 }
 
-/** What the commit function makes of a head, as `newBody` in SQL. An updated row's head already has its number. */
-export function committedBody(
-  head: string,
-  numbered: { readonly field: string; readonly number: number } | null,
-  stamp: string,
-): string {
-  const number = numbered === null ? '' : `"${numbered.field}":${numbered.number},`
-  return `${head}${number}"updatedAt":"${stamp}"}`
-}
-
-/** The same as `removalRecord` in SQL. */
-export function removedBody(kind: string, id: string, stamp: string): string {
-  return `{"object":"removed","id":"${id}","resource":"${kind}","removedAt":"${stamp}"}`
-}
-
 // The layout in SQL, for the commit function. `stamp` is an expression of the stamp's text on the wire.
 
 /** SQL: a `timestamptz(3)` as the wire writes it. */

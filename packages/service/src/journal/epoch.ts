@@ -29,7 +29,7 @@ export async function beginEpoch(tx: Pick<Tx, 'query'>, now: number): Promise<Ne
   const noted = await tx.query(
     `insert into restores (organization_id, epoch, restored_to, restored_at)
        select o.organization_id, $1, o.last_stamp,
-           greatest(o.last_stamp, $2) + interval '${lostSpanMargin} milliseconds' from organization_clocks o where o.away is null`,
+           greatest(o.last_stamp, $2) + interval '${lostSpanMargin} milliseconds' from clocks o where o.away is null`,
     [epoch, formatTimestamp(now)],
   )
   await tx.query(

@@ -332,7 +332,7 @@ function pageStatement(
   const { columns: counted, join } = counters(source, 'not p.more')
   return `select o.epoch, ${milliseconds('o.last_stamp')} as last_stamp, p.records, ${milliseconds('p.last_at')} as last_at,
     p.last_id, ${counted}${lost}
-  from organization_clocks o
+  from clocks o
   ${join}
   cross join (
     select count(*) > ${count} as more,
@@ -362,7 +362,7 @@ function counters(source: Source, isLast: string): { columns: string; join: stri
     return {
       columns: `coalesce(k.live_count, 0) as total, case when ${isLast} then coalesce(k.digest, 0) end as checkpoint,
     case when ${isLast} then coalesce(k.content_digest, 0) end as content`,
-      join: `left join kind_counters k on k.organization_id = $1 and k.kind = '${source.kind}'`,
+      join: `left join lateral (${latestCounters(`'${source.kind}'`)}) k on true`,
     }
   }
   return {
@@ -371,6 +371,11 @@ function counters(source: Source, isLast: string): { columns: string; join: stri
     select sum(c.live_count) as total,
       jsonb_object_agg(c.kind, jsonb_build_object('count', c.live_count, 'digest', c.digest::text,
         'contentDigest', c.content_digest::text)) as digests
-    from kind_counters c where c.organization_id = $1 and c.kind = any($5::text::text[])) k`,
+    from unnest($5::text::text[]) as s(kind) cross join lateral (${latestCounters('s.kind')}) c) k`,
   }
+}
+
+function latestCounters(kind: string): string {
+  return `select c.kind, c.live_count, c.digest, c.content_digest from commits c
+    where c.organization_id = $1 and c.kind = ${kind} order by c.stamp desc limit 1`
 }

@@ -12,13 +12,8 @@ import { done, type Outcome, refused } from '../kernel/outcome.ts'
 import type { Tracer } from '../kernel/telemetry.ts'
 import { type Clock, formatTimestamp, stopwatch } from '../kernel/timestamps.ts'
 import type { Change, Refusal, StorageLimits, Unit, UnitOutcome } from './change.ts'
-import {
-  type CallOptions,
-  type CommitAnswer,
-  decodeOutcomes,
-  encodeUnits,
-  lockTimeout,
-} from './commit-protocol.ts'
+import { commitChangeType, commitLimitsType } from './commit-function.ts'
+import { type CommitAnswer, decodeOutcomes, encodeUnits, lockTimeout } from './commit-protocol.ts'
 import { type CallPart, GroupCommit, type GroupLimits } from './group-commit.ts'
 import type { DueQueues, Notifier } from './notifier.ts'
 import { dependentsOf, type StreamTable } from './stream-table.ts'
@@ -85,12 +80,13 @@ export function createJournal(options: {
   const database = options.database ?? unshared(pool)
   const single = {
     name: commitFunction.name,
-    text: `select ${commitFunction.name}($1, $2, $3) as answer ${fromOrganization}`,
+    text: `select ${commitFunction.name}($1, $2, $3, $4) as answer ${fromOrganization}`,
   }
   const several = {
     name: `${commitFunction.name}_several`,
-    text: `select ${commitFunction.name}((c.part->>'organization')::uuid, $1, c.part->'changes') as answer
-             from jsonb_array_elements($2::jsonb) as c(part)`,
+    text: `select ${commitFunction.name}(c.organization_id, $1, c.limits::${commitLimitsType.name},
+               c.changes::${commitChangeType.name}[]) as answer
+             from unnest($2::uuid[], $3::text[], $4::text[]) as c(organization_id, limits, changes)`,
   }
 
   async function call(parts: readonly CallPart[], waitsForLock: boolean): Promise<UnitOutcome[][]> {
@@ -103,10 +99,19 @@ export function createJournal(options: {
       ...(storage && { storage }),
     }
     const [first] = parts
+    const encoded = parts.map(({ units }) => encodeUnits(units, options))
     const query =
       parts.length === 1 && first !== undefined
-        ? { ...single, values: [first.organizationId, now, encodeUnits(first.units, options)] }
-        : { ...several, values: [now, encodeParts(parts, options)] }
+        ? { ...single, values: [first.organizationId, now, encoded[0]?.limits, encoded[0]?.changes] }
+        : {
+            ...several,
+            values: [
+              now,
+              parts.map(({ organizationId }) => organizationId),
+              encoded.map(({ limits }) => limits),
+              encoded.map(({ changes }) => changes),
+            ],
+          }
     const elapsed = stopwatch()
     const send = () =>
       waitsForLock
@@ -124,7 +129,7 @@ export function createJournal(options: {
     }
     return parts.map(({ organizationId, units }, part) => {
       const answer = answerOf(answers.rows.slice(part, part + 1), organizationId)
-      if (answer.done.length > 0) notifier.changes(organizationId, topicsOf(units))
+      if (Object.keys(answer.done).length > 0) notifier.changes(organizationId, topicsOf(units))
       return decodeOutcomes(units, answer)
     })
   }
@@ -259,12 +264,4 @@ function latest(now: string, parts: readonly CallPart[]): string {
   const decided = parts.flatMap(({ units }) => units.flatMap(({ changes }) => changes))
   for (const { decidedAt } of decided) if (decidedAt > last) last = decidedAt
   return last
-}
-
-function encodeParts(parts: readonly CallPart[], options: CallOptions): string {
-  const encoded = parts.map(
-    ({ organizationId, units }) =>
-      `{"organization":"${organizationId}","changes":${encodeUnits(units, options)}}`,
-  )
-  return `[${encoded.join(',')}]`
 }

@@ -47,7 +47,9 @@ export function encodeDeliveries({ at, notified, queues }: DeliveriesNotificatio
   const words = ['due', String(at), notified ?? '-']
   if (queues !== null && queues.length <= queuesANotification)
     words.push(
-      queues.map(({ organizationId, webhookId, priority }) => `${organizationId}:${webhookId}:${priority}`).join(','),
+      queues
+        .map(({ organizationId, webhookId, priority }) => `${organizationId}:${webhookId}:${priority}`)
+        .join(','),
     )
   return words.join(' ')
 }

@@ -92,7 +92,7 @@ export function rangeDigestsStatement({ name }: StreamTable): string {
   return `select o.epoch, ${milliseconds('o.last_stamp')} as last_stamp, r.after, r.before, d.count,
     coalesce(d.digest, 0) as digest, coalesce(d.content, 0) as content,
     case when d.count <= $4::int and $4::int > 0 then coalesce(l.ids, '') end as ids, coalesce(l.contents, '') as contents
-  from organization_clocks o
+  from clocks o
   cross join unnest($2::uuid[], $3::uuid[]) with ordinality as r(after, before, position)
   cross join lateral (
     select count(*) as count, ${sumOfManyTerms('h.version')} as digest, ${sumOfManyTerms('h.content')} as content

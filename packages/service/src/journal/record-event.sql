@@ -8,7 +8,7 @@ language plpgsql volatile as $function$
 begin
   perform set_config('synchronous_commit', 'on', true);
   select greatest(c.last_stamp + interval '1 millisecond', p_now) into p_stamp
-    from organization_clocks c where c.organization_id = p_organization_id;
+    from clocks c where c.organization_id = p_organization_id;
   p_event_id := new_uuid_v7(p_stamp);
   insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
     values (p_organization_id, p_event_id, p_type, p_stamp, p_subject_kind, p_subject_id, p_body);

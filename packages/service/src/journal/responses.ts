@@ -1,6 +1,7 @@
 /** The functions by which others store the response to a request that can be repeated (specification 13.1). */
 import type { SchemaFunction } from '../db/migration.ts'
 import { readSql, schemaObject } from '../db/sql-file.ts'
+import { countResponsesFunction, storeResponsesFunction } from './commit-function.ts'
 
 /** PostgreSQL's error code of a value sealed with another encryption key than the database's current one. */
 export const sealedOtherwiseCode = 'DW002'
@@ -13,5 +14,5 @@ export const requireSealedWithFunction: SchemaFunction = schemaObject(
 
 export const storeResponseFunction: SchemaFunction = schemaObject(
   readSql(import.meta.url, './store-response.sql'),
-  [requireSealedWithFunction],
+  [requireSealedWithFunction, storeResponsesFunction, countResponsesFunction],
 )

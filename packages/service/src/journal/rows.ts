@@ -3,7 +3,6 @@ import type { Database } from '../db/fair-pool.ts'
 import { arrayParameter, hiddenArray, queryText } from '../db/text-query.ts'
 import { coalesce } from '../kernel/coalesce.ts'
 import { timestampText } from './body.ts'
-import { changeableRows, rowByKey } from './sql-fragments.ts'
 import type { StreamReference, StreamTable } from './stream-table.ts'
 
 export interface StoredRow {
@@ -97,7 +96,7 @@ export function createRowReader(
   return {
     read: (organizationId, id) => read({ organizationId, id }),
     changeable: (organizationId, reference, ids) =>
-      findBy(reference.column.name, 'uuid', changeableRows(reference), organizationId, ids),
+      findBy(reference.column.name, 'uuid', `and ${changeableRows(reference)}`, organizationId, ids),
     withUnique: (organizationId, column, values) =>
       findBy(column, 'text', `order by f.${column} offset 0`, organizationId, values),
   }
@@ -106,4 +105,30 @@ export function createRowReader(
 interface Wanted {
   readonly organizationId: string
   readonly id: string
+}
+
+/**
+ * SQL: the row of a stream table with this key, as a subquery in FROM. Without statistics the planner takes any index
+ * that begins with the organization for as good as the primary key. Only the key has this order; it is a range
+ * because an equality makes the order irrelevant.
+ */
+export function rowByKey(
+  table: string,
+  columns: readonly string[],
+  organizationId: string,
+  id: string,
+): string {
+  const selected = columns.map((column) => `f.${column}`).join(', ')
+  return `select ${selected} from ${table} f where f.organization_id = ${organizationId} and f.id between ${id} and ${id}
+              order by f.id limit 1`
+}
+
+/**
+ * SQL: the last condition of rows `f` that refer to another, and their order: the newest hundred that a change of that one may change.
+ * Only one index has the order, for the reason above.
+ */
+export function changeableRows({ field, column, changeable }: StreamReference): string {
+  if (changeable === undefined) throw new Error(`nothing changes objects by ${field}`)
+  const values = changeable.values.map((value) => `'${value}'`).join(', ')
+  return `f.${changeable.column} in (${values}) order by f.${column.name}, f.created_at desc, f.id desc limit 100`
 }

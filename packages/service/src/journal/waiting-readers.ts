@@ -174,7 +174,7 @@ export function createReadClocks(pool: Pool): ReadClocks {
   return async (organizationIds) => {
     const { rows } = await pool.query<{ organization_id: string; last_stamp: Date }>({
       name: 'read_clocks',
-      text: `select c.organization_id, c.last_stamp from organization_clocks c
+      text: `select c.organization_id, c.last_stamp from clocks c
                where c.organization_id = any(${hiddenArray('$1', 'uuid')})`,
       values: [organizationIds],
     })

@@ -34,9 +34,10 @@ export async function resumeOrganization(
     if (status !== 'suspended') return status === 'active' ? 'unchanged' : status
     const values = [organizationId, formatTimestamp(clock.now())]
     // Queues before endpoint health, each in the lock order of other transactions.
-    await tx.query('select 1 from endpoint_queues l where l.organization_id = $1 order by l.webhook_id for update', [
-      organizationId,
-    ])
+    await tx.query(
+      'select 1 from endpoint_queues l where l.organization_id = $1 order by l.webhook_id for update',
+      [organizationId],
+    )
     await tx.query('update endpoint_queues set due_at = least(due_at, $2) where organization_id = $1', values)
     await tx.query(
       `update webhook_health h

@@ -1,18 +1,20 @@
 /** Erases removed objects from events, receivers' answers and stored responses, and deletes these after 24 hours. */
 import type { Pool } from 'pg'
-import { byOrganization, removeInSteps, step, stepByStep } from '../db/steps.ts'
+import { fromOrganization } from '../db/call-function.ts'
+import { byOrganization, step, stepByStep } from '../db/steps.ts'
+import { transaction } from '../db/transaction.ts'
 import { storedForMilliseconds } from '../idempotency/stored-responses.ts'
 import { clearedReference, reference } from '../journal/body.ts'
-import { uncountResponses } from '../journal/sql-fragments.ts'
+import { countResponsesFunction } from '../journal/commit-function.ts'
 import { nilUuid } from '../kernel/ids.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 
 /** A receipt of an erase holds nothing of the person. */
-const eraseResponses = uncountResponses(`update idempotency_keys k set body = null, counted = 0
+const eraseResponses = `update idempotency_keys k set body = null, counted = 0
       from (select o.api_key_id, o.method, o.path, o.key, o.counted from idempotency_keys o
         where o.organization_id = $1 and o.subject_id = any($2) and o.body is not null and o.path not like '%/erase' for update) o
       where k.organization_id = $1 and k.api_key_id = o.api_key_id and k.method = o.method and k.path = o.path and k.key = o.key
-      returning o.counted`)
+      returning o.counted`
 
 /** Deliveries about the subjects. Those that a worker is completing are skipped: they are due again. */
 const deliveriesAbout = `select d.organization_id, d.webhook_id, d.id, d.log_day from deliveries d
@@ -54,7 +56,9 @@ export async function erasePayloads(pool: Pool, clock: Clock, only: string | nul
       [settled, ...last, ...(only === null ? [] : [only])],
     )
     for (const [organizationId, due] of Map.groupBy(rows, (row) => row.organization_id))
-      await eraseOf(pool, organizationId, due).catch((error: unknown) => failures.set(organizationId, error))
+      await eraseOf(pool, clock.now(), organizationId, due).catch((error: unknown) =>
+        failures.set(organizationId, error),
+      )
     const end = rows.at(-1)
     if (end !== undefined) last = [end.organization_id, end.subject_id]
     return rows.length
@@ -62,9 +66,14 @@ export async function erasePayloads(pool: Pool, clock: Clock, only: string | nul
   for (const error of failures.values()) throw error
 }
 
-async function eraseOf(pool: Pool, organizationId: string, due: readonly RemovedRow[]): Promise<void> {
+async function eraseOf(
+  pool: Pool,
+  now: number,
+  organizationId: string,
+  due: readonly RemovedRow[],
+): Promise<void> {
   const values = [organizationId, due.map((row) => row.subject_id)]
-  await pool.query(eraseResponses, values)
+  await uncount(pool, now, organizationId, eraseResponses, values)
   for (const text of erase) await stepByStep(async () => (await pool.query(text, values)).rowCount ?? 0)
   await pool.query('delete from erasures where organization_id = $1 and subject_id = any($2)', [
     organizationId,
@@ -130,7 +139,15 @@ function referenceIn(field: string) {
 
 /** Those of an organization that is being moved are deleted later: their count is moved too. */
 export function deleteStoredResponses(pool: Pool, clock: Clock): Promise<void> {
-  return removeInSteps(
+  interface Expired {
+    readonly organization_id: string
+    readonly api_key_id: string
+    readonly method: string
+    readonly path: string
+    readonly key: string
+    readonly created_at: Date
+  }
+  return byOrganization<Expired>(
     pool,
     (
       failed,
@@ -138,9 +155,50 @@ export function deleteStoredResponses(pool: Pool, clock: Clock): Promise<void> {
        where k.created_at <= $1 and k.organization_id <> all(${failed})
          and k.organization_id <> all(array(select a.organization_id from organization_arrivals a))`,
     [formatTimestamp(clock.now() - storedForMilliseconds)],
-    uncountResponses(`delete from idempotency_keys k
+    (organizationId, rows) =>
+      uncount(
+        pool,
+        clock.now(),
+        organizationId,
+        `delete from idempotency_keys k
       using unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::timestamptz[]) as o(api_key_id, method, path, key, created_at)
       where k.organization_id = $1 and k.api_key_id = o.api_key_id and k.method = o.method and k.path = o.path and k.key = o.key
-        and k.created_at = o.created_at returning k.counted`),
+        and k.created_at = o.created_at returning k.counted`,
+        [
+          organizationId,
+          rows.map((row) => row.api_key_id),
+          rows.map((row) => row.method),
+          rows.map((row) => row.path),
+          rows.map((row) => row.key),
+          rows.map((row) => row.created_at),
+        ],
+      ),
   )
+}
+
+/**
+ * Runs `gone`, which returns the bytes that each stored response it deletes has `counted`, and takes them off the
+ * counters, at `now`. What a move has left behind is not counted.
+ */
+function uncount(
+  pool: Pool,
+  now: number,
+  organizationId: string,
+  gone: string,
+  values: readonly unknown[],
+): Promise<void> {
+  return transaction(pool, async (tx) => {
+    const clock = await tx.query(
+      'select 1 from organization_clocks c where c.organization_id = $1 and c.away is null for no key update',
+      [organizationId],
+    )
+    const { rows } = await tx.query<{ counted: number }>(gone, [...values])
+    const bytes = rows.reduce((sum, { counted }) => sum + counted, 0)
+    if (clock.rowCount === 1 && bytes > 0)
+      await tx.query(`select ${countResponsesFunction.name}($1, $2, $3) ${fromOrganization}`, [
+        organizationId,
+        formatTimestamp(now),
+        -bytes,
+      ])
+  })
 }

@@ -118,7 +118,8 @@ export async function endedLogWeeks(
 
 /** Which rows `t` stay: what is still to be sent with its payload, attempts of a pending delivery, and what tells a recovery that an event was delivered. */
 const needed: Readonly<Record<LogTable, string | null>> = {
-  events: `exists (select 1 from deliveries d where d.organization_id = t.organization_id and d.event_id = t.id
+  events: `exists (select 1 from deliveries d where d.organization_id = t.organization_id
+    and d.event_id between t.id and event_of_change(t.id, 16)
     and d.log_day = 'infinity' and d.payload = 'stored')`,
   attempts: `exists (select 1 from deliveries d where d.organization_id = t.organization_id and d.id = t.delivery_id
     and d.log_day = 'infinity')`,

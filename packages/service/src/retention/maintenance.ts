@@ -9,6 +9,7 @@ import { noLimits, type StorageLimits } from '../journal/change.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { periodic } from '../kernel/periodic.ts'
 import type { Clock } from '../kernel/timestamps.ts'
+import { trimCommits } from './commits.ts'
 import { deleteStoredResponses, detachPayloads, erasePayloads } from './erasure.ts'
 import { dropLogWeeks, makeLogWeeks, removeStrays, weeksText } from './log-weeks.ts'
 import { removeConsoleLinks, removeOrphans, removeRecoveries } from './orphans.ts'
@@ -44,6 +45,7 @@ export function createMaintenance(options: {
       make_log_weeks: () => makeWeeks(pool),
       erase_payloads: () => erasePayloads(pool, clock),
       detach_payloads: () => detachPayloads(pool),
+      trim_commits: () => trimCommits(pool),
       delete_responses: () => deleteStoredResponses(pool, clock),
       remove_orphans: () => removeOrphans(pool),
       remove_recoveries: () => removeRecoveries(pool, clock.now() - logRetention),

@@ -45,7 +45,7 @@ begin
       select p_organization_id, p_webhook_id, (p_row->>'recovery_id')::uuid,
           least((p_row->>'since')::timestamptz, p_now), greatest(c.last_stamp, p_now), p_now,
           (p_row->>'position')::uuid, p_now
-        from organization_clocks c where c.organization_id = p_organization_id;
+        from clocks c where c.organization_id = p_organization_id;
   end if;
   return 'done';
 end;

@@ -308,7 +308,7 @@ async function readPage(
          (select s.id from seen s order by s.id desc limit 1) as last,
          d.id, d.event_type as type, ${timestampText('d.created_at')} as "createdAt", coalesce(d.own_body, ${currentBody(tables)}) as data,
          ${withActor ? `(select ${originOf(tables)} from events e where e.organization_id = $1 and e.id = d.id)` : 'null'} as origin
-       from organization_clocks c
+       from clocks c
        left join lateral (select s.id, s.type as event_type, s.created_at, s.subject_kind, s.subject_id, s.own_body from seen s
          where s.type = any($3) order by s.id limit $4) d on true
        where c.organization_id = $1 order by d.id`,

@@ -36,7 +36,7 @@ begin
     insert into recoveries (organization_id, webhook_id, id, since, until, created_at, position, due_at)
       select p_organization_id, p_webhook_id, p_recovery_id, least(v_since, p_now), greatest(c.last_stamp, p_now),
           p_now, first_uuid_v7(least(v_since, p_now)), p_now
-        from organization_clocks c where c.organization_id = p_organization_id;
+        from clocks c where c.organization_id = p_organization_id;
     update webhooks set gap_since = null, gap_until = null
       where organization_id = p_organization_id and id = p_webhook_id;
   end if;

@@ -54,7 +54,7 @@ async function copyRows({ organizationId }: Api, from: number, to: number): Prom
     'api_keys',
     'api_key_tokens',
     'customers',
-    'kind_counters',
+    'commits',
   ]) {
     const { rows } = await poolOf(from).query(
       `select to_jsonb(t) as row from ${table} t where t.organization_id = $1`,

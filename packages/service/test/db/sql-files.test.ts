@@ -18,7 +18,12 @@ const modules = sources.filter(({ path }) => path.endsWith('.ts'))
 
 /** Parses the statements, and the bodies of functions in plpgsql. @throws where PostgreSQL would refuse the syntax. */
 function parse(text: string): number {
-  if (/^language plpgsql/m.test(text)) parsePlPgSQLSync(text)
+  // The parser knows no types of a database.
+  const known = text
+    .replaceAll(/\b(returns|as) \w+\[\]/g, '$1 text[]')
+    .replaceAll(/\breturns written_row\w*/g, 'returns text')
+  if (/language plpgsql/.test(text))
+    for (const statement of statementsOf(`${known.trim().replace(/;$/, '')};\n`)) parsePlPgSQLSync(statement)
   return parseSync(text).stmts?.length ?? 0
 }
 
@@ -42,13 +47,15 @@ test('no line is longer than 120 characters', () => {
   ])
 })
 
-test('a file with a function or type has its name, and nothing else', () => {
-  const letters = (name = '') => name.replaceAll(/[_-]/g, '')
+test('a file with a function or type has its name, and nothing else, but for the parts of a kind and of a body', () => {
+  const letters = (name = '') => name.replace('___kind__', '').replaceAll(/[_-]/g, '')
   const made = files.flatMap(({ path, text }) =>
     [...text.matchAll(/^create (?:function|type) (\w+)/gm)].map(([, name]) => ({ path, name })),
   )
   expect(made.length).toBeGreaterThan(30)
-  expect(made.filter(({ path, name }) => letters(basename(path, '.sql')) !== letters(name))).toEqual([])
+  const several = ['journal/kind.sql', 'journal/body.sql']
+  const alone = made.filter(({ path }) => !several.includes(path))
+  expect(alone.filter(({ path, name }) => letters(basename(path, '.sql')) !== letters(name))).toEqual([])
 })
 
 test('modules name the files that there are, and no others', () => {
@@ -94,6 +101,5 @@ test('no module has the text of a function', () => {
     'delivery/fan-outs.ts',
     'delivery/missed.ts',
     'delivery/registrants.ts',
-    'journal/commit-function.ts',
   ])
 })

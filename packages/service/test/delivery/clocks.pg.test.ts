@@ -33,7 +33,9 @@ async function desk() {
     id: webhook.id as string,
     log: () => deliveriesOf(service.api, webhook.id),
     async queues() {
-      const { rows } = await service.database.pool.query('select due_at, lease_until, worker_id from endpoint_queues')
+      const { rows } = await service.database.pool.query(
+        'select due_at, lease_until, worker_id from endpoint_queues',
+      )
       return rows
     },
     [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),

@@ -263,7 +263,9 @@ test('no search steps over queues at work or waiting, and no claim over another 
     [new Date(now + 15_000), dead.map(({ id }) => id)],
   )
   const healthy = await planted(service.api, 'well', 3, 2)
-  await pool.query('update endpoint_queues set priority = 0 where webhook_id = any($1)', [healthy.map(({ id }) => id)])
+  await pool.query('update endpoint_queues set priority = 0 where webhook_id = any($1)', [
+    healthy.map(({ id }) => id),
+  ])
   await pool.query('analyze')
 
   const search = (open: readonly boolean[]) =>

@@ -242,7 +242,9 @@ test('an organization whose statements hang holds no connection that another nee
   await holder.connect()
   try {
     await holder.query('begin')
-    await holder.query('select 1 from endpoint_queues where organization_id = $1 for update', [own.organizationId])
+    await holder.query('select 1 from endpoint_queues where organization_id = $1 for update', [
+      own.organizationId,
+    ])
     worker.engine.start()
     await waitingBackends(database, 1)
     await eventually("another's was attempted", async () => {

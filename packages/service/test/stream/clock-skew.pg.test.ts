@@ -19,7 +19,7 @@ afterEach(() => {
 
 /** The last stamp, in milliseconds. */
 async function lastStamp({ pool }: Pick<TestJournal, 'pool'>): Promise<number> {
-  const { rows } = await pool.query<{ last_stamp: Date }>('select c.last_stamp from organization_clocks c')
+  const { rows } = await pool.query<{ last_stamp: Date }>('select c.last_stamp from clocks c')
   return rows[0]!.last_stamp.getTime()
 }
 
@@ -91,7 +91,7 @@ describe('a clock that is ahead of the database', () => {
     expect(answer.headers.get('retry-after')).toBe('1')
     expect((await near.api.get('/v1/customers')).json.pagination.total).toBe(1)
     const { rows } = await database.pool.query<{ last_stamp: Date }>(
-      'select c.last_stamp from organization_clocks c where c.organization_id = $1',
+      'select c.last_stamp from clocks c where c.organization_id = $1',
       [organizationId],
     )
     expect(rows[0]!.last_stamp.getTime()).toBeLessThan(Date.now() + minute)

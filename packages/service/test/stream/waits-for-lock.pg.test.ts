@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { audit } from '../../../testbed/audit.ts'
 import { testJournal } from '../../../testbed/journal.ts'
 import { lockRow, waitingBackends } from '../../../testbed/locks.ts'
+import { commitChangeType, commitLimitsType } from '../../src/journal/commit-function.ts'
 import { createOrganization } from '../../src/organization/create.ts'
 import { schemaOf } from '../../src/schema.ts'
 
@@ -10,10 +11,10 @@ test('a unit that is large may take longer than any other statement, on that con
   await using journal = await testJournal()
   const { pool, decide, organizationId } = journal
   await pool.query(
-    `create function tell_limit(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
-       language sql return jsonb_build_object('refused', '[]'::jsonb, 'stamp', current_setting('statement_timeout'), 'done', (
-         select jsonb_agg(c->>'id')
-           from jsonb_array_elements(coalesce(p_changes->'customer_insert', p_changes->'customer_delete')) as c))`,
+    `create function tell_limit(p_organization_id uuid, p_now timestamptz, p_limits ${commitLimitsType.name},
+         p_changes ${commitChangeType.name}[]) returns jsonb language sql return jsonb_build_object('refused', '[]'::jsonb, 'stamp', '',
+         'done', (select jsonb_object_agg(c.id, case when c.head is null then '{' else '' end || '"updatedAt":"' || current_setting('statement_timeout') || '"}')
+           from unnest(p_changes) as c))`,
   )
   const teller = journal.beside({ commitFunction: { name: 'tell_limit', definition: '' } })
   const ada = await journal.done(decide.customer.create(organizationId, { name: 'Ada' }))
@@ -37,17 +38,21 @@ test('organizations in one call wait less for a clock than one by itself, and fo
   // It tells the limits that it had at the clock and after it as the stamp.
   const told = (where: string) => `perform set_config('test.limits', concat_ws(' ',
     nullif(current_setting('test.limits', true), ''), current_setting('lock_timeout')), true);\n  ${where}`
-  const clockRow = 'select c.last_stamp, c.away into v_last, v_away from organization_clocks c'
-  const stamp = "v_stamp := greatest(v_last + interval '1 millisecond', p_now);"
-  const answer = "'stamp', v_text, 'done', to_jsonb(v_done), 'numbers'"
+  const clockRow = 'select c.away, c.last_stamp into v_away, v_floor from organization_clocks c'
+  const stamp = 'select greatest(greatest(v_floor,'
+  const answer = "'done', v_done,"
   for (const place of [clockRow, stamp, answer]) expect(definition).toContain(place)
+  const writtenId = '(select w.id from unnest(v_written) w)'
   const telling = { name: `${name}_tells`, definition: '' }
   await pool.query(
     definition
       .replaceAll(name, telling.name)
       .replace(clockRow, told(clockRow))
       .replace(stamp, told(stamp))
-      .replace(answer, answer.replace('v_text', "current_setting('test.limits')")),
+      .replace(
+        answer,
+        `'done', jsonb_build_object(${writtenId}, '"updatedAt":"' || current_setting('test.limits') || '"}'),`,
+      ),
   )
   const journalThatTells = journal.beside({ commitFunction: telling })
   const limitsOf = async (...organizations: readonly string[]) => {

@@ -126,7 +126,7 @@ async function copyWorkingRows(
   for (const { name, atCutover } of tables) {
     if (!atCutover) continue
     const { rows } = await source.query<{ content: string }>(
-      `select to_jsonb(t)::text as content from ${escapeIdentifier(name)} t where t.organization_id = $1`,
+      `select to_jsonb(t)::text as content from ${escapeIdentifier(name)} t where t.organization_id = $1${name === 'commits' ? latestOfKind : ''}`,
       [organizationId],
     )
     if (rows.length === 0) continue
@@ -141,6 +141,10 @@ async function copyWorkingRows(
     organizationId,
   ])
 }
+
+/** Counters before the latest say nothing any more. */
+const latestOfKind = ` and not exists (select 1 from commits k where k.organization_id = t.organization_id
+      and k.kind = t.kind and k.stamp > t.stamp)`
 
 /** Leaves the source no work for the organization. Requests admitted before can still read it. */
 async function stopWork(source: PoolClient, organizationId: string): Promise<void> {

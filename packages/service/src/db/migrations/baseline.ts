@@ -5,10 +5,10 @@
 import { readStatements } from '../sql-file.ts'
 
 const files = [
-  './baseline/digest-term.sql',
-  './baseline/content-term.sql',
+  '../../journal/body.sql',
   './baseline/new-uuid-v7.sql',
   './baseline/first-uuid-v7.sql',
+  './baseline/event-of-change.sql',
   './baseline/millisecond-after.sql',
   './baseline/search-vector.sql',
   './baseline/organizations.sql',

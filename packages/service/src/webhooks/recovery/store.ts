@@ -91,10 +91,9 @@ export function createRecoveryStore(database: Pick<Database, 'of'>, callUnderClo
     async latest(organizationId: string): Promise<number> {
       const { rows } = await database
         .of(organizationId)
-        .query<{ last_stamp: Date }>(
-          'select c.last_stamp from organization_clocks c where c.organization_id = $1',
-          [organizationId],
-        )
+        .query<{ last_stamp: Date }>('select c.last_stamp from clocks c where c.organization_id = $1', [
+          organizationId,
+        ])
       return rows[0]?.last_stamp.getTime() ?? 0
     },
 

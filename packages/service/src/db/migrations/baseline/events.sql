@@ -2,7 +2,8 @@
 -- partitions by week, which are dropped when the log no longer reaches back to them.
 
 -- What happened, written by the commit that did it. A partition a week: an event's id has its commit's stamp, so
--- ids are in the order of time and the week follows from the id.
+-- ids are in the order of time and the week follows from the id. The events of one change have ids that differ in the
+-- last digit; the first, which ends in 0, has the body of all (events_with_body).
 create table events (
   organization_id uuid not null,
   id uuid not null,
@@ -17,6 +18,13 @@ create table events (
   cause jsonb,
   primary key (organization_id, id)
 ) partition by range (id);
+
+-- Events with what the object was after their change.
+create view events_with_body as
+  select e.organization_id, e.id, e.type, e.created_at, e.subject_kind, e.subject_id,
+      coalesce(e.body, f.body) as body, e.trace_context, e.changed, e.cause
+    from events e
+    left join events f on f.organization_id = e.organization_id and f.id = event_of_change(e.id, 1) and e.body is null;
 
 -- For erasing what events still have of a removed object.
 create index events_subject on events (organization_id, subject_id);

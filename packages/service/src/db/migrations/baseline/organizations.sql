@@ -32,9 +32,10 @@ create table organizations (
   check (deletion_began_at is null or suspended_at is not null)
 );
 
--- One row an organization, locked first by every commit. last_stamp is the latest stamp it gave, and
--- events_dropped_to the last event that is no longer stored. The epoch changes when the stream may have gone back
--- in time: cursors of another epoch are refused. Updated constantly: space for HOT updates.
+-- One row an organization, locked first by every commit, which changes nothing in it: a row that every commit updates
+-- gets slower with each while anybody holds a snapshot. last_stamp is the latest stamp given outside of commits, and
+-- events_dropped_to the last event that is no longer stored. The epoch changes when the stream may have gone back in
+-- time: cursors of another epoch are refused.
 create table organization_clocks (
   organization_id uuid primary key references organizations,
   last_stamp timestamptz(3) not null,
@@ -42,21 +43,48 @@ create table organization_clocks (
   -- As in organizations: this is the row that every commit reads.
   away text check (away in ('arriving', 'moved')),
   events_dropped_to uuid
-) with (fillfactor = 20, autovacuum_vacuum_threshold = 200, autovacuum_vacuum_cost_delay = 0);
+);
 
--- How many objects of a kind exist and how many were removed, the digests and bytes of those that exist, and the
--- last number given.
-create table kind_counters (
-  organization_id uuid not null references organizations,
+-- What commits have counted: for each kind that a commit wrote, how many of its objects exist and how many were
+-- removed, the digests and bytes of those that exist, and the last number given, all after the commit. The latest of a
+-- kind says all; maintenance deletes those before.
+create table commits (
+  organization_id uuid not null,
+  stamp timestamptz(3) not null,
   kind text not null,
   live_count bigint not null,
-  digest numeric not null check (digest >= 0 and digest < 18446744073709551616),
+  removed_count bigint not null,
+  stored_bytes bigint not null,
   last_number bigint not null,
-  stored_bytes bigint not null default 0,
-  removed_count bigint not null default 0,
+  digest numeric not null check (digest >= 0 and digest < 18446744073709551616),
   content_digest numeric not null check (content_digest >= 0 and content_digest < 18446744073709551616),
-  primary key (organization_id, kind)
-) with (fillfactor = 20, autovacuum_vacuum_threshold = 200, autovacuum_vacuum_cost_delay = 0);
+  primary key (organization_id, kind, stamp)
+);
+create index commits_stamp on commits (organization_id, stamp);
+
+-- The clocks as readers see them.
+create view clocks as
+  select o.organization_id, o.epoch, o.away, o.events_dropped_to, greatest(o.last_stamp, c.stamp) as last_stamp
+    from organization_clocks o
+    left join lateral (select k.stamp from commits k where k.organization_id = o.organization_id
+      order by k.stamp desc limit 1) c on true;
+
+-- The counters of each kind that has had a row, and of stored responses. The kinds of an organization are found by
+-- stepping from one to the next.
+create view kind_counters as
+  select o.organization_id, k.kind, c.live_count, c.removed_count, c.stored_bytes, c.last_number, c.digest,
+      c.content_digest
+    from organizations o
+    cross join lateral (
+      with recursive kinds as (
+        (select f.kind from commits f where f.organization_id = o.organization_id order by f.kind limit 1)
+        union all
+        select (select f.kind from commits f where f.organization_id = o.organization_id and f.kind > k.kind
+            order by f.kind limit 1) from kinds k where k.kind is not null)
+      select k.kind from kinds k where k.kind is not null) k
+    cross join lateral (
+      select f.live_count, f.removed_count, f.stored_bytes, f.last_number, f.digest, f.content_digest from commits f
+        where f.organization_id = o.organization_id and f.kind = k.kind order by f.stamp desc limit 1) c;
 
 -- The span that each restore lost.
 create table restores (

@@ -1,0 +1,196 @@
+-- The commit function: the one writer of stamps, rows, removals, events, counters and stored responses of an
+-- organization. It does what a call asks for in this order: versions, deletes, checks, writes. It guarantees:
+--
+-- - the stamp is later than that of every earlier commit of the organization, whatever the clocks say, and at most
+--   max_clock_skew ahead of the database's clock, unless an earlier stamp is;
+-- - a change of a row that has moved on, one that takes a used unique value or time, and one that refers to a missing
+--   row is refused with its unit, without effect on others; a lone change of a row that has moved on is missing from
+--   the answer, which means conflict;
+-- - a removal removes or detaches the row's dependents, also those created a moment ago;
+-- - an event exists exactly if its change committed, and a delivery for each endpoint that is active and subscribed;
+-- - the counters are those of the rows, at every stamp.
+--
+-- Commits of an organization come one after another: each locks its clock row, which none of them changes, and appends
+-- what it has counted, so that nothing here gets slower while somebody holds a snapshot. p_changes: commit-change.sql.
+create function commit(
+  p_organization_id uuid, p_now timestamptz, p_limits commit_limits, p_changes commit_change[]
+) returns jsonb language plpgsql volatile
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off
+as $function$
+declare
+  v_away text;
+  v_floor timestamptz;
+  v_stamp timestamptz(3);
+  v_kinds text[];
+  v_operations text[];
+  v_checks text[];
+  v_are_together boolean;
+  v_have_responses boolean;
+  v_refused uuid[] := '{}';
+  v_refusals jsonb := '[]';
+  v_written written_row[] := '{}';
+  v_gone written_row[];
+  v_next written_row[];
+  v_kind text;
+  v_ids uuid[];
+  v_erases boolean := p_limits.erases;
+  v_receipt text;
+  v_events uuid[];
+  v_types text[];
+  v_done jsonb;
+  v_made boolean;
+  v_large boolean;
+  v_woken jsonb;
+begin
+  -- 1. The clock row: lock, and stamp. A clock that is ahead is refused, as stamps never decrease: it would advance the
+  -- stream for good. A call waits longer for the lock only where no other organization waits with it.
+
+  if p_now > clock_timestamp() + make_interval(secs => p_limits.max_clock_skew / 1000.0) then
+    raise exception 'the time given is % ahead of the database', p_now - clock_timestamp() using errcode = 'DW001';
+  end if;
+  perform set_config('lock_timeout', p_limits.lock_timeout, true);
+  select c.away, c.last_stamp into v_away, v_floor from organization_clocks c
+    where c.organization_id = p_organization_id for no key update;
+  if not found then
+    raise exception 'organization % has no clock', p_organization_id;
+  end if;
+  if v_away is not null then
+    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = v_away;
+  end if;
+  if p_limits.row_timeout <> p_limits.lock_timeout then
+    perform set_config('lock_timeout', p_limits.row_timeout, true);
+  end if;
+
+  -- Read after the lock, to see what was committed while it was waited for; and what the call asks for.
+  select greatest(greatest(v_floor, (select k.stamp from commits k where k.organization_id = p_organization_id
+        order by k.stamp desc limit 1)) + interval '1 millisecond', p_now),
+      array_agg(c.kind),
+      array_agg(c.operation || ' ' || c.kind) || array_agg('find ' || c.kind) filter (where c.terms is not null),
+      string_to_array(string_agg(array_to_string(c.checks, ' '), ' '), ' '),
+      count(c.unit) > max(c.unit) + 1, count(c.response) > 0
+    into v_stamp, v_kinds, v_operations, v_checks, v_are_together, v_have_responses from unnest(p_changes) c;
+
+  -- 2. A change whose idempotency key has committed already is not made again: its caller gets the stored response.
+
+  if v_have_responses then
+    v_refusals := coalesce((select jsonb_agg(jsonb_build_object('id', c.id, 'reason', 'replayed'))
+      from unnest(p_changes) c
+      cross join lateral jsonb_to_record(c.response) as i(api_key_id uuid, method text, path text, key text)
+      cross join lateral (select k.key from idempotency_keys k where k.organization_id = p_organization_id
+        and k.api_key_id = i.api_key_id and k.method = i.method and k.path = i.path and k.key between i.key and i.key
+        and k.created_at > p_now - interval '24 hours' order by k.key limit 1) k
+      where c.response is not null), '[]');
+  end if;
+
+  -- 3. Units that were decided on rows which have moved on since. Before the deletes, which no later refusal undoes.
+
+  if v_are_together then
+    -- each kind
+    if '__kind__' = any(v_kinds) then
+      v_refusals := v_refusals || moved_on___kind__(p_organization_id, p_changes);
+    end if;
+    -- end kind
+  end if;
+  if v_refusals <> '[]' then
+    v_refused := units_of(p_changes, v_refusals);
+  end if;
+
+  -- 4. Deletes, and what they do to the rows that refer to what is removed, to those that refer to these, and so on.
+  -- Whatever else the call brings then sees the rows gone, and their dependents changed.
+
+  -- each kind
+  if 'delete __kind__' = any(v_operations) then
+    v_written := v_written || delete___kind__(p_organization_id, v_stamp, p_changes, v_refused);
+  end if;
+  -- end kind
+  v_gone := v_written;
+  while v_gone <> '{}' loop
+    v_next := '{}';
+    for v_kind, v_ids in select g.kind, array_agg(g.id) from unnest(v_gone) g where g.rows < 0 group by g.kind loop
+      -- each kind
+      v_next := v_next || unlink___kind__(p_organization_id, v_stamp, v_kind, v_ids, v_erases, p_changes[1]);
+      -- end kind
+    end loop;
+    v_written := v_written || v_next;
+    v_gone := v_next;
+    v_erases := false;
+  end loop;
+  if v_written <> '{}' then
+    insert into erasures (organization_id, subject_id, removed_at)
+      select p_organization_id, g.id, v_stamp from unnest(v_written) g where g.rows < 0;
+  end if;
+
+  -- 5. Refusals: unique values and times that are taken, references that dangle, referring rows that have moved on.
+  -- Then inserts beyond what the organization may store: counted as they came, without what was refused before.
+
+  if v_checks <> '{}' then
+    -- each kind
+    if '__kind__' = any(v_kinds) then
+      v_refusals := v_refusals || check___kind__(p_organization_id, p_changes, v_checks, v_refused);
+    end if;
+    -- end kind
+    v_refused := units_of(p_changes, v_refusals);
+  end if;
+  if p_limits.max_rows is not null or p_limits.max_bytes is not null then
+    v_refusals := v_refusals || beyond_limits(p_organization_id, p_limits, p_changes, v_refused);
+    v_refused := units_of(p_changes, v_refusals);
+  end if;
+
+  -- 6. New and changed rows.
+
+  -- each kind
+  if v_operations && '{insert __kind__,update __kind__}' then
+    v_written := v_written || write___kind__(p_organization_id, v_stamp, p_changes, v_operations, v_refused);
+  end if;
+  -- end kind
+  if v_written = '{}' then
+    return jsonb_build_object('refused', v_refusals, 'stamp', timestamp_text(v_stamp), 'done', '{}'::jsonb);
+  end if;
+
+  -- 7. Responses to store, which count as storage of the organization.
+
+  -- each person
+  if p_limits.erases and '__kind__' = any(v_kinds) then
+    v_receipt := erasure_receipt(p_organization_id, v_stamp, '{__reached__}', v_written);
+  end if;
+  -- end person
+  if v_have_responses then
+    v_written := v_written || store_responses(p_organization_id, p_now, array(
+      select c.response || jsonb_build_object('subject_id', w.id,
+          'body', coalesce(c.response->>'body', v_receipt, w.body))
+        from unnest(p_changes) c join unnest(v_written) w on w.id = c.id
+        where c.response is not null and w.tail is not null));
+  end if;
+
+  -- 8. Events, and the counters of every kind as they are now. The first event of a change has the body of all.
+
+  with told as (
+    insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, changed,
+        cause)
+      select p_organization_id, event_of_change(w.event_id, e.place::int), e.type, v_stamp, w.kind, w.id,
+          case e.place when 1 then w.body end, w.trace_context, w.changed, w.cause
+        from (select u.kind, u.id, u.body, u.events, u.trace_context, u.changed, u.cause,
+            new_uuid_v7(v_stamp) as event_id from unnest(v_written) u where u.events is not null offset 0) w
+        cross join lateral unnest(w.events) with ordinality as e(type, place)
+      returning id, type, subject_kind, subject_id),
+  counted as (
+    insert into commits (organization_id, stamp, kind, live_count, removed_count, stored_bytes, last_number, digest,
+        content_digest)
+      select p_organization_id, v_stamp, a.kind, a.live_count, a.removed_count, a.stored_bytes, a.last_number, a.digest,
+          a.content_digest
+        from counters_after(p_organization_id, v_written) a)
+  select array_agg(t.id), array_agg(t.type), array_agg(t.subject_kind), array_agg(t.subject_id), (
+      select jsonb_object_agg(w.id, coalesce(v_receipt, w.tail)) from unnest(v_written) w where w.tail is not null)
+    into v_events, v_types, v_kinds, v_ids, v_done from told t;
+
+  -- 9. Deliveries, to each endpoint that is active and subscribed now.
+
+  select d.p_any, d.p_large, d.p_woken into v_made, v_large, v_woken
+    from create_deliveries(p_organization_id, p_now, v_stamp, p_limits.max_attempts, v_events, v_types, v_kinds,
+      v_ids) d;
+  return jsonb_build_object('refused', v_refusals, 'stamp', timestamp_text(v_stamp), 'done', v_done,
+    'deliveries', v_made, 'large', v_large, 'woken', v_woken,
+    'clock_skew', case when p_limits.max_clock_skew is not null
+      then round(extract(epoch from v_stamp - clock_timestamp()) / 0.001) end);
+end;
+$function$;

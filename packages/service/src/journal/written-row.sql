@@ -1,0 +1,20 @@
+-- One row that a commit has written, as the functions of its kind report it: what is told of it, and what it adds to
+-- its kind's counters.
+create type written_row as (
+  kind text,
+  id uuid,
+  -- Null: it was detached, of which no event tells.
+  body text,
+  -- What the database has appended to the head that it was given; null: nobody gave one.
+  tail text,
+  events text[],
+  changed jsonb,
+  trace_context text,
+  cause jsonb,
+  -- 1: new; -1: removed.
+  rows integer,
+  bytes bigint,
+  term numeric,
+  content numeric,
+  number bigint
+);
