@@ -19,6 +19,7 @@ import { type DueQueue, type EndpointKey, type LeasedQueue, type Priority, prior
 import { type QueuePosition, sweepQueues, wakeAfterClockSetBack } from './sweep.ts'
 import { countTally, tallyOfDisabled, tallyVariables } from './tally.ts'
 import { deliveryTuning } from './tuning.ts'
+import { wakeQueuesFunction } from './wake-queues.ts'
 
 export type EndpointQueues = ReturnType<typeof createEndpointQueues>
 
@@ -161,18 +162,13 @@ export const searchStatement: string = priorities
   )
   .join('\n    union all ')
 
-/** SQL that makes the queue of p_webhook_id due. It locks the queue first, as completing computes what is due on it. */
-export const wakeQueue = `perform 1 from endpoint_queues l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
-  update endpoint_queues set due_at = least(due_at, p_now)
-    where organization_id = p_organization_id and webhook_id = p_webhook_id;`
+/** SQL that makes the queue of p_webhook_id due. */
+export const wakeQueue: string = wakeQueues('array[p_webhook_id]')
 
 /** The same of the queues of `webhookIds`, an array. */
-export const wakeQueues = (
-  webhookIds: string,
-) => `perform 1 from endpoint_queues l where l.organization_id = p_organization_id and l.webhook_id = any(${webhookIds})
-    order by l.webhook_id for update;
-  update endpoint_queues set due_at = least(due_at, p_now)
-    where organization_id = p_organization_id and webhook_id = any(${webhookIds});`
+export function wakeQueues(webhookIds: string): string {
+  return `perform ${wakeQueuesFunction.name}(p_organization_id, ${webhookIds}, p_now);`
+}
 
 /** SQL: a manual retry and a recovery start a delivery's schedule over, with its stored payload. */
 export const restartSchedule = `status = 'pending', payload = 'stored', attempts_before = attempt_count,

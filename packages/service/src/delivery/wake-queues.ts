@@ -1,4 +1,4 @@
-/** What makes an endpoint's queue due, for the functions of other rooms. */
+/** Makes queues due, for functions that create deliveries or make them due outside of a commit. */
 import type { SchemaFunction } from '../db/migration.ts'
 import { readSql, schemaObject } from '../db/sql-file.ts'
 

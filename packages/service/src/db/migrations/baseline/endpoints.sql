@@ -87,6 +87,9 @@ create table endpoint_queues (
   alone_left smallint not null default 0,
   alone_id uuid,
   alone_since timestamptz(3),
+  -- Every pending delivery is due at this time or later; null: not known. And how often one may have become due before it.
+  read_to timestamptz(3),
+  rewinds integer not null default 0,
   primary key (organization_id, webhook_id),
   foreign key (organization_id, webhook_id) references webhooks on delete cascade,
   check ((lease_id is null) = (lease_until is null)),
