@@ -271,8 +271,6 @@ create table webhook_health (
   failure_count integer not null default 0,
   failing_since timestamptz(3),
   last_success_at timestamptz(3),
-  tally_at timestamptz(3),
-  tally integer[],
   primary key (organization_id, webhook_id),
   foreign key (organization_id, webhook_id) references webhooks(organization_id, id) on delete cascade,
   check ((failure_count = 0) = (failing_since is null))
@@ -288,7 +286,6 @@ create table endpoint_queues (
   lease_id uuid,
   lease_until timestamptz(3),
   worker_id uuid,
-  listening boolean not null default false,
   priority smallint not null default 1,
   lost_leases smallint not null default 0,
   alone_left smallint not null default 0,
@@ -387,8 +384,9 @@ create table delivery_stats (
   at timestamptz(3) not null,
   places smallint[] not null,
   counts integer[] not null,
+  succeeded_at timestamptz(3),
   primary key (organization_id, webhook_id, minutes, at),
-  check (minutes = any (array[1, 60]))
+  check (minutes = any (array[0, 1, 60]))
 ) partition by range (at);
 
 create table delivery_stats_default partition of delivery_stats default;
@@ -919,7 +917,7 @@ RETURN array_to_tsvector(string_to_array(("right"((p_organization_id)::text, 8) 
 
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_ab7ac864f99f(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+create or replace function commit_f24edd111368(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
 language plpgsql volatile set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $function$
 #variable_conflict use_column
 declare
@@ -3431,7 +3429,7 @@ begin
           into v_events, v_event_types, v_event_kinds, v_event_subjects from added;
 
   select d.p_any, d.p_large, d.p_woken into v_any, v_large, v_woken
-    from create_deliveries_6b99ffa753e3(p_organization_id, p_now, v_stamp, (p_changes->>'max_attempts')::int,
+    from create_deliveries_1e900b6d5b5e(p_organization_id, p_now, v_stamp, (p_changes->>'max_attempts')::int,
       v_events, v_event_types, v_event_kinds, v_event_subjects) d;
 
   -- 9. Responses to store, and last the clock.
@@ -3560,15 +3558,23 @@ $function$;
 -- Beyond 1000 deliveries nothing is inserted, as nothing else of the organization can commit meanwhile: the subscriptions are noted,
 -- and workers create the deliveries in pieces after the commit.
 --
--- Returns in `p_any` whether an endpoint subscribes, in `p_large` whether workers have to create the deliveries, and in `p_woken` the
--- priority of each queue that has become due, by endpoint.
-create or replace function create_deliveries_6b99ffa753e3(
+-- They are created and due at the commit's stamp, so that a worker that goes on from where it has read to misses none: stamps increase in the order of
+-- commits (`read-position.ts`). Where clocks are so far apart that this would delay them, it is now instead, and the worker begins again.
+--
+-- A queue that a worker holds is not changed, as its row would get a version with each commit: that worker is notified, and looks again
+-- before it releases the queue. Both lock the queue, so that they do not miss each other.
+--
+-- Returns in `p_any` whether an endpoint subscribes, in `p_large` whether workers have to create the deliveries, and in `p_woken`, by
+-- endpoint, the priority of each queue of which a worker has to be notified, and the worker that holds it or null.
+create or replace function create_deliveries_1e900b6d5b5e(
   p_organization_id uuid, p_now timestamptz, p_stamp timestamptz, p_max_attempts int,
   p_events uuid[], p_types text[], p_kinds text[], p_subjects uuid[],
   out p_any boolean, out p_large boolean, out p_woken jsonb
 ) language plpgsql volatile as $function$
 declare
   v_webhooks uuid[];
+  v_idle uuid[];
+  v_apart boolean := p_stamp > p_now + interval '1000 milliseconds';
 begin
   p_large := false;
   p_woken := '{}';
@@ -3593,7 +3599,7 @@ begin
     return;
   end if;
 
-  perform insert_deliveries_b04f1de00f2a(p_organization_id, p_now, array(
+  perform insert_deliveries_b04f1de00f2a(p_organization_id, case when v_apart then p_now else p_stamp end, array(
     select (null, w.id, e.id, e.type, p_stamp, e.subject_kind, e.subject_id, p_max_attempts,
         null, s.reason)::new_delivery_6b81efe51766
       from webhooks w
@@ -3602,15 +3608,17 @@ begin
           w.options->'conditions', case when w.options ? 'skipOwn' then w.api_key_id::text end) end as reason offset 0) s
       where w.organization_id = p_organization_id and w.id = any(v_webhooks)));
 
-  -- Each queue is locked as well: a worker that is about to find it empty waits, and then finds these. A worker that is busy
-  -- with the queue is not notified: it looks again before it releases it.
-  perform 1 from endpoint_queues q where q.organization_id = p_organization_id and q.webhook_id = any(v_webhooks)
-    order by q.webhook_id for update;
-  with woken as (
-    update endpoint_queues q set due_at = p_now where q.organization_id = p_organization_id and q.webhook_id = any(v_webhooks)
-        and (q.due_at is null or q.due_at > p_now) and (q.lease_id is null or q.listening)
-      returning q.webhook_id, q.priority)
-    select coalesce(jsonb_object_agg(w.webhook_id, w.priority), '{}') into p_woken from woken w;
+  select array_agg(q.webhook_id) filter (where q.lease_id is null and coalesce(q.due_at > p_now, true)),
+      coalesce(jsonb_object_agg(q.webhook_id, jsonb_build_array(q.priority, case when q.lease_until > p_now then q.worker_id end))
+        filter (where q.lease_id is not null or coalesce(q.due_at > p_now, true)), '{}')
+    into v_idle, p_woken
+    from (select l.webhook_id, l.due_at, l.lease_id, l.lease_until, l.worker_id, l.priority from endpoint_queues l
+      where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks) order by l.webhook_id for no key update) q;
+  if v_apart then
+    perform wake_queues_9ecb59d30a87(p_organization_id, v_webhooks, p_now);
+  elsif v_idle is not null then
+    update endpoint_queues set due_at = p_now where organization_id = p_organization_id and webhook_id = any(v_idle);
+  end if;
 end;
 $function$;
 
@@ -3625,6 +3633,98 @@ begin
     order by q.webhook_id for no key update;
   update endpoint_queues set due_at = least(due_at, p_now), rewinds = rewinds + 1, read_to = null
     where organization_id = p_organization_id and webhook_id = any(p_webhook_ids);
+end;
+$function$;
+
+-- Copies the attempts that these pending deliveries' rows hold to `attempts`, before the next overwrite them. Where the last update was no
+-- attempt, the row exists.
+create or replace function archive_attempts_971604267761(p_organization_id uuid, p_webhook_id uuid, p_ids uuid[]) returns void
+language plpgsql volatile as $function$
+begin
+  insert into attempts (organization_id, delivery_id, number, at, response_status, error_code, error_message, duration_ms, response_body)
+    select p_organization_id, d.id, d.attempt_count, d.last_attempt_at, d.response_status, d.last_error_code, d.last_error_message,
+        d.duration_ms, d.response_body
+      from deliveries d
+      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(p_ids)
+        and d.log_day = 'infinity' and d.last_attempt_at is not null
+    on conflict do nothing;
+end;
+$function$;
+
+-- Creates a control event of this type, and its delivery, for each of these endpoints that is a subscription. The caller holds the
+-- organization's clock row or the endpoint's queue, and wakes the queues.
+create or replace function notify_subscriptions_68792076af87(
+  p_organization_id uuid, p_now timestamptz, p_type text, p_webhook_ids uuid[], p_max_attempts int
+) returns void
+language plpgsql volatile as $function$
+declare
+  v_deliveries new_delivery_6b81efe51766[];
+begin
+  with created as (
+    insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
+      select p_organization_id, new_uuid_v7(p_now), p_type, p_now, 'webhook', w.id, '{}'
+        from webhooks w
+        where w.organization_id = p_organization_id and w.id = any(p_webhook_ids) and w.subscription_id is not null
+      returning id, subject_id)
+    select array_agg((null, c.subject_id, c.id, p_type, p_now, 'webhook', c.subject_id, p_max_attempts, null, null)::new_delivery_6b81efe51766)
+      into v_deliveries from created c;
+  perform insert_deliveries_b04f1de00f2a(p_organization_id, p_now, v_deliveries);
+end;
+$function$;
+
+-- Counts deliveries of an endpoint (specification 11.5): what is counted in `p_places`, how often in `p_counts` (`tally.ts`), and the latest
+-- success among them. Each call appends a row of no length, so that no row gets a version with each; the rows of minutes that are over
+-- become one a minute, and the minutes of hours that are over one more an hour.
+--
+-- The caller says from when on such rows may be left, or null where none are: only rows of a minute that is over are folded, and their
+-- latest success is noted in the endpoint's health. A row that stays is counted as well as one that is folded. Counts are added, so a
+-- minute that is folded again, as clocks differ or one was set back, has what it had before.
+create or replace function count_deliveries_5fdd2279ca7a(
+  p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_places smallint[], p_counts int[], p_succeeded_at timestamptz,
+  p_fold_from timestamptz
+) returns void
+language plpgsql volatile as $function$
+declare
+  v_minute timestamptz := date_bin('1 minute', p_now, timestamptz '1970-01-01 00:00:00Z');
+  v_hour timestamptz := date_bin('1 hour', p_now, timestamptz '1970-01-01 00:00:00Z');
+  v_hours timestamptz[];
+  v_succeeded_at timestamptz(3);
+begin
+  insert into delivery_stats as s (organization_id, webhook_id, minutes, at, places, counts, succeeded_at)
+    values (p_organization_id, p_webhook_id, 0, p_now, p_places, p_counts, p_succeeded_at)
+    on conflict (organization_id, webhook_id, minutes, at) do update set places = s.places || excluded.places,
+      counts = s.counts || excluded.counts, succeeded_at = greatest(s.succeeded_at, excluded.succeeded_at);
+  if p_fold_from is null then
+    return;
+  end if;
+
+  with gone as (
+    delete from delivery_stats s where s.organization_id = p_organization_id and s.webhook_id = p_webhook_id and s.minutes = 0
+        and s.at >= p_fold_from and s.at < v_minute
+      returning date_bin('1 minute', s.at, timestamptz '1970-01-01 00:00:00Z') as at, s.places, s.counts, s.succeeded_at
+  ), added as (
+    insert into delivery_stats as s (organization_id, webhook_id, minutes, at, places, counts)
+      select p_organization_id, p_webhook_id, 1, m.at, array_agg(m.place), array_agg(m.count)
+        from (select g.at, c.place, sum(c.count)::int as count from gone g cross join lateral unnest(g.places, g.counts) as c(place, count)
+          group by g.at, c.place) m
+        group by m.at
+      on conflict (organization_id, webhook_id, minutes, at)
+        do update set places = s.places || excluded.places, counts = s.counts || excluded.counts
+      returning date_bin('1 hour', s.at, timestamptz '1970-01-01 00:00:00Z') as hour)
+    select array(select distinct a.hour from added a where a.hour <> v_hour), (select max(g.succeeded_at) from gone g)
+      into v_hours, v_succeeded_at;
+  insert into delivery_stats as s (organization_id, webhook_id, minutes, at, places, counts)
+    select p_organization_id, p_webhook_id, 60, m.hour, array_agg(m.place), array_agg(m.count)
+      from (select h.hour, c.place, sum(c.count)::int as count
+        from unnest(v_hours) as h(hour)
+          join delivery_stats s on s.organization_id = p_organization_id and s.webhook_id = p_webhook_id and s.minutes = 1
+            and s.at >= h.hour and s.at < h.hour + interval '1 hour'
+          cross join lateral unnest(s.places, s.counts) as c(place, count)
+        group by h.hour, c.place) m
+      group by m.hour
+    on conflict (organization_id, webhook_id, minutes, at) do update set places = excluded.places, counts = excluded.counts;
+  update webhook_health set last_success_at = v_succeeded_at
+    where organization_id = p_organization_id and webhook_id = p_webhook_id and v_succeeded_at > coalesce(last_success_at, '-infinity');
 end;
 $function$;
 
@@ -3734,144 +3834,147 @@ begin
 end;
 $function$;
 
-create or replace function complete_deliveries_9fdf8967a0a7(p_organization_id uuid, p_webhook_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz,
-      p_next text, p_priority int, p_known uuid[], p_succeeded_at timestamptz, p_failures int, p_failed_at timestamptz, p_tally int[], p_id uuid[], p_number int[], p_seen float8[], p_status text[], p_attempted boolean[], p_started_at float8[], p_ended_at float8[], p_response_status int[], p_response_body text[], p_error_code text[], p_error_message text[], p_duration_ms int[], p_next_attempt_at float8[]) returns jsonb
+-- Writes the results of attempts, if the lease still holds, and keeps or releases the queue. The results are arrays by column, which cost
+-- much less than JSON.
+--
+-- The queue is locked in one statement and what is due is read in a later one, whose snapshot has every commit before the lock; a single
+-- statement could leave a delivery behind. A delivery is completed only if it has not changed since the claim: one that was started over
+-- meanwhile must not end with an older attempt.
+--
+-- The queue's row changes only when its state does: a release, and a lease of which half is over. `p_known` are the deliveries that the
+-- worker has and keeps; `p_read_to`, `p_read_to_id` and `p_rewinds` where it has read to (`read-position.ts`). A delivery that this makes
+-- due before that, or a result that finds its delivery changed, rewinds the queue.
+--
+-- Counts are appended to `delivery_stats`, and the endpoint's health changes when it fails or recovers: a row that every completion updates
+-- would get a version with each. A release notes the latest success under the lease, `p_succeeded_last`.
+--
+-- Returns whether the lease is held; when the next delivery is due that the worker does not have, as milliseconds; until when the queue is
+-- leased; and since when the endpoint fails, if the results changed its health.
+create or replace function complete_deliveries_ca5b77bb4ae8(
+  p_organization_id uuid, p_webhook_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz,
+  p_next text, p_priority int, p_known uuid[], p_rewinds int, p_read_to timestamptz, p_read_to_id uuid,
+  p_succeeded_at timestamptz, p_failures int, p_failed_at timestamptz, p_succeeded_last timestamptz,
+  p_places smallint[], p_counts int[], p_fold_from timestamptz,
+  p_id uuid[], p_number int[], p_seen float8[], p_status text[], p_attempted boolean[], p_started_at float8[], p_ended_at float8[],
+  p_response_status int[], p_response_body text[], p_error_code text[], p_error_message text[], p_duration_ms int[],
+  p_next_attempt_at float8[]
+) returns jsonb
 language plpgsql volatile as $function$
 declare
+  v_lease_until timestamptz(3);
+  v_rewinds int;
+  v_written int;
+  v_rewound boolean := false;
   v_failing_since timestamptz(3);
+  v_read_to timestamptz(3);
+  v_read_to_id uuid;
   v_due timestamptz(3);
-  v_minute timestamptz := date_bin(interval '1 minute', p_now, timestamptz '1970-01-01 00:00:00Z');
-  v_minute_until timestamptz := v_minute + interval '1 hour';
+  v_soon timestamptz := p_now + interval '1000 milliseconds';
 begin
-  perform 1 from endpoint_queues l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id
-    and l.lease_id = p_lease_id for update;
+  select q.lease_until, q.rewinds, q.read_to into v_lease_until, v_rewinds, v_read_to from endpoint_queues q
+    where q.organization_id = p_organization_id and q.webhook_id = p_webhook_id and q.lease_id = p_lease_id for no key update;
   if not found then
     return jsonb_build_object('held', false);
   end if;
 
-  if 1 < any(p_number) then
-    insert into attempts (organization_id, delivery_id, number, at, response_status,
-      error_code, error_message, duration_ms, response_body)
-    select p_organization_id, d.id, d.attempt_count, d.last_attempt_at, d.response_status, d.last_error_code,
-        d.last_error_message, d.duration_ms, d.response_body
-      from deliveries d
-      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(p_id)
-        and d.log_day = 'infinity' and d.last_attempt_at is not null
-    on conflict do nothing;
-  end if;
-  -- The rows are found by their ids, each by the index: a join with what came would read all that is pending.
-  update deliveries d set status = r.status, attempt_count = d.attempt_count + r.attempted::int,
-        response_status = case when r.attempted then r.response_status else d.response_status end,
-        response_body = case when r.attempted then r.response_body else d.response_body end,
-        last_error_code = r.error_code, last_error_message = r.error_message,
-        duration_ms = case when r.attempted then r.duration_ms else d.duration_ms end,
-        last_attempt_at = case when r.attempted then to_timestamp(r.started_at / 1000) else d.last_attempt_at end,
-        next_attempt_at = to_timestamp(r.next_attempt_at / 1000), updated_at = greatest(d.updated_at, p_now),
-        delivered_at = case when r.status = 'succeeded' then to_timestamp(r.ended_at / 1000) end,
-        log_day = case when r.status = 'pending' then 'infinity' else (d.created_at at time zone 'UTC')::date end
-      from rows from (unnest(p_id), unnest(p_number), unnest(p_seen), unnest(p_status), unnest(p_attempted), unnest(p_started_at), unnest(p_ended_at), unnest(p_response_status), unnest(p_response_body), unnest(p_error_code), unnest(p_error_message), unnest(p_duration_ms), unnest(p_next_attempt_at),
-        generate_subscripts(p_id, 1)) as r(id, number, seen, status, attempted, started_at, ended_at, response_status, response_body, error_code, error_message, duration_ms, next_attempt_at, place)
-      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(p_id) and d.id = r.id
-        and d.log_day = 'infinity' and d.attempt_count = r.number - 1 and d.updated_at = to_timestamp(r.seen / 1000);
+  if cardinality(p_id) > 0 then
+    if 1 < any(p_number) then
+      perform archive_attempts_971604267761(p_organization_id, p_webhook_id, p_id);
+    end if;
+    -- The rows are found by their ids, each by the index: a join with what came would read all that is pending. `generate_subscripts`
+    -- makes the planner expect a thousand results; arrays alone, ten, and a nested loop.
+    update deliveries d set status = r.status, attempt_count = d.attempt_count + r.attempted::int,
+          response_status = case when r.attempted then r.response_status else d.response_status end,
+          response_body = case when r.attempted then r.response_body else d.response_body end,
+          last_error_code = r.error_code, last_error_message = r.error_message,
+          duration_ms = case when r.attempted then r.duration_ms else d.duration_ms end,
+          last_attempt_at = case when r.attempted then to_timestamp(r.started_at / 1000) else d.last_attempt_at end,
+          next_attempt_at = to_timestamp(r.next_attempt_at / 1000), updated_at = greatest(d.updated_at, p_now),
+          delivered_at = case when r.status = 'succeeded' then to_timestamp(r.ended_at / 1000) end,
+          log_day = case when r.status = 'pending' then 'infinity' else (d.created_at at time zone 'UTC')::date end
+        from rows from (unnest(p_id), unnest(p_number), unnest(p_seen), unnest(p_status), unnest(p_attempted), unnest(p_started_at),
+            unnest(p_ended_at), unnest(p_response_status), unnest(p_response_body), unnest(p_error_code), unnest(p_error_message),
+            unnest(p_duration_ms), unnest(p_next_attempt_at), generate_subscripts(p_id, 1))
+          as r(id, number, seen, status, attempted, started_at, ended_at, response_status, response_body, error_code, error_message,
+            duration_ms, next_attempt_at, place)
+        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(p_id) and d.id = r.id
+          and d.log_day = 'infinity' and d.attempt_count = r.number - 1 and d.updated_at = to_timestamp(r.seen / 1000);
+    get diagnostics v_written = row_count;
+    v_rewound := v_written < cardinality(p_id)
+      or extract(epoch from p_read_to) * 1000 >= (select min(u.at) from unnest(p_next_attempt_at) as u(at));
 
-  -- Creates a gap event for a subscription that has missed something, one at a time.
-  if 'failed' = any(p_status) then
-    with created as (
-      insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
-        select p_organization_id, new_uuid_v7(p_now), 'gap', p_now, 'webhook', w.id, '{}' from webhooks w where w.organization_id = p_organization_id and w.subscription_id is not null and w.id = p_webhook_id and w.status = 'active'
+    -- Creates a gap event for a subscription that has missed something, one at a time.
+    if 'failed' = any(p_status) and exists (select 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id
+        and w.subscription_id is not null and w.status = 'active')
         and exists (select 1 from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
           and d.id = any(p_id) and d.status = 'failed' and d.event_type not in ('ping', 'gap', 'terminated')
           and coalesce(d.response_status, 0) not in (410, 413))
         and not exists (select 1 from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
-          and d.log_day = 'infinity' and d.event_type = 'gap')
-        returning id, type, created_at, subject_kind, subject_id)
-    insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at, subject_kind,
-        subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message, next_attempt_at, created_at, updated_at)
-      select p_organization_id, new_uuid_v7(p_now), e.subject_id, 'infinity', e.id, e.type, e.created_at, e.subject_kind,
-          e.subject_id, 'pending', 'current', 0, (select max(n) from unnest(p_number) as n), null, null, p_now, p_now, p_now
-        from created e;
-  end if;
-
-  if cardinality(p_id) > 0 then
-    update webhook_health h
-        set last_success_at = coalesce(p_succeeded_at, h.last_success_at),
-            failure_count = case when p_succeeded_at is null then h.failure_count else 0 end + p_failures,
-            failing_since = coalesce(case when p_succeeded_at is null then h.failing_since end, p_failed_at),
-            tally = array[coalesce(h.tally[1], 0) + coalesce(p_tally[1], 0), coalesce(h.tally[2], 0) + coalesce(p_tally[2], 0), coalesce(h.tally[3], 0) + coalesce(p_tally[3], 0), coalesce(h.tally[4], 0) + coalesce(p_tally[4], 0), coalesce(h.tally[5], 0) + coalesce(p_tally[5], 0), coalesce(h.tally[6], 0) + coalesce(p_tally[6], 0), coalesce(h.tally[7], 0) + coalesce(p_tally[7], 0), coalesce(h.tally[8], 0) + coalesce(p_tally[8], 0), coalesce(h.tally[9], 0) + coalesce(p_tally[9], 0), coalesce(h.tally[10], 0) + coalesce(p_tally[10], 0), coalesce(h.tally[11], 0) + coalesce(p_tally[11], 0), coalesce(h.tally[12], 0) + coalesce(p_tally[12], 0), coalesce(h.tally[13], 0) + coalesce(p_tally[13], 0), coalesce(h.tally[14], 0) + coalesce(p_tally[14], 0), coalesce(h.tally[15], 0) + coalesce(p_tally[15], 0), coalesce(h.tally[16], 0) + coalesce(p_tally[16], 0), coalesce(h.tally[17], 0) + coalesce(p_tally[17], 0), coalesce(h.tally[18], 0) + coalesce(p_tally[18], 0), coalesce(h.tally[19], 0) + coalesce(p_tally[19], 0), coalesce(h.tally[20], 0) + coalesce(p_tally[20], 0), coalesce(h.tally[21], 0) + coalesce(p_tally[21], 0), coalesce(h.tally[22], 0) + coalesce(p_tally[22], 0), coalesce(h.tally[23], 0) + coalesce(p_tally[23], 0), coalesce(h.tally[24], 0) + coalesce(p_tally[24], 0), coalesce(h.tally[25], 0) + coalesce(p_tally[25], 0), coalesce(h.tally[26], 0) + coalesce(p_tally[26], 0), coalesce(h.tally[27], 0) + coalesce(p_tally[27], 0), coalesce(h.tally[28], 0) + coalesce(p_tally[28], 0), coalesce(h.tally[29], 0) + coalesce(p_tally[29], 0), coalesce(h.tally[30], 0) + coalesce(p_tally[30], 0), coalesce(h.tally[31], 0) + coalesce(p_tally[31], 0), coalesce(h.tally[32], 0) + coalesce(p_tally[32], 0), coalesce(h.tally[33], 0) + coalesce(p_tally[33], 0), coalesce(h.tally[34], 0) + coalesce(p_tally[34], 0), coalesce(h.tally[35], 0) + coalesce(p_tally[35], 0), coalesce(h.tally[36], 0) + coalesce(p_tally[36], 0), coalesce(h.tally[37], 0) + coalesce(p_tally[37], 0), coalesce(h.tally[38], 0) + coalesce(p_tally[38], 0), coalesce(h.tally[39], 0) + coalesce(p_tally[39], 0)]
-      where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id
-        and h.tally_at >= v_minute and h.tally_at < v_minute_until
-      returning case when p_succeeded_at is not null or p_failures > 0 then h.failing_since end into v_failing_since;
-    if not found then
-      -- A minute is over, or the clock was set back: counted again, a minute has what was counted before as well.
-      insert into delivery_stats as s (organization_id, webhook_id, minutes, at, places, counts)
-        select h.organization_id, h.webhook_id, 1, h.tally_at, t.places, t.counts
-          from webhook_health h
-            cross join lateral (select array_agg((c.index - 1)::smallint) as places, array_agg(c.count) as counts
-              from unnest(h.tally) with ordinality as c(count, index) where c.count > 0) t
-          where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id and t.places is not null
-        on conflict (organization_id, webhook_id, minutes, at)
-          do update set places = s.places || excluded.places, counts = s.counts || excluded.counts;
-      insert into delivery_stats as s (organization_id, webhook_id, minutes, at, places, counts)
-        select t.organization_id, t.webhook_id, 60, t.at, array_agg(t.index), array_agg(t.count)
-          from (select h.organization_id, h.webhook_id, date_bin(interval '1 hour', h.tally_at, timestamptz '1970-01-01 00:00:00Z') as at, c.index, sum(c.count)::int as count
-            from webhook_health h
-              join delivery_stats m on m.organization_id = p_organization_id and m.webhook_id = p_webhook_id and m.minutes = 1
-                and m.at >= date_bin(interval '1 hour', h.tally_at, timestamptz '1970-01-01 00:00:00Z') and m.at < date_bin(interval '1 hour', h.tally_at, timestamptz '1970-01-01 00:00:00Z') + interval '1 hour'
-              cross join lateral unnest(m.places, m.counts) as c(index, count)
-            where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id and date_bin(interval '1 hour', h.tally_at, timestamptz '1970-01-01 00:00:00Z') <> date_bin(interval '1 hour', p_now, timestamptz '1970-01-01 00:00:00Z')
-            group by h.organization_id, h.webhook_id, h.tally_at, c.index) t
-          group by t.organization_id, t.webhook_id, t.at
-        on conflict (organization_id, webhook_id, minutes, at)
-          do update set places = excluded.places, counts = excluded.counts;
-      update webhook_health h
-        set last_success_at = coalesce(p_succeeded_at, h.last_success_at),
-            failure_count = case when p_succeeded_at is null then h.failure_count else 0 end + p_failures,
-            failing_since = coalesce(case when p_succeeded_at is null then h.failing_since end, p_failed_at),
-            tally_at = v_minute,
-            tally = p_tally
-      where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id
-      returning case when p_succeeded_at is not null or p_failures > 0 then h.failing_since end into v_failing_since;
+          and d.log_day = 'infinity' and d.event_type = 'gap') then
+      perform notify_subscriptions_68792076af87(p_organization_id, p_now, 'gap', array[p_webhook_id], (select max(u.number) from unnest(p_number) as u(number)));
+      v_rewound := true;
     end if;
+
+    perform count_deliveries_5fdd2279ca7a(p_organization_id, p_webhook_id, p_now, p_places, p_counts, p_succeeded_at, p_fold_from);
+    update webhook_health h set last_success_at = coalesce(p_succeeded_at, h.last_success_at),
+        failure_count = case when p_succeeded_at is null then h.failure_count else 0 end + p_failures,
+        failing_since = coalesce(case when p_succeeded_at is null then h.failing_since end, p_failed_at)
+      where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id
+        and (p_failures > 0 or p_succeeded_at is not null and h.failing_since is not null)
+      returning h.failing_since into v_failing_since;
+  end if;
+  if p_succeeded_last is not null then
+    update webhook_health h set last_success_at = p_succeeded_last
+      where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id
+        and p_succeeded_last > coalesce(h.last_success_at, '-infinity');
   end if;
 
-  select d.next_attempt_at into v_due from deliveries d
+  if v_rewound then
+    update endpoint_queues set rewinds = rewinds + 1, read_to = null
+      where organization_id = p_organization_id and webhook_id = p_webhook_id;
+    v_read_to := null;
+  elsif v_rewinds = p_rewinds then
+    v_read_to := p_read_to;
+    v_read_to_id := p_read_to_id;
+  end if;
+  -- A first attempt is due when its commit is there, as for a claim.
+  select case when d.attempt_count = 0 and d.next_attempt_at <= v_soon then least(d.next_attempt_at, p_now) else d.next_attempt_at end
+    into v_due from deliveries d
     where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day = 'infinity'
+      and (d.next_attempt_at, d.id) >= (coalesce(v_read_to, '-infinity'), coalesce(v_read_to_id, '00000000-0000-0000-0000-000000000000'))
       and d.id <> all(p_known)
     order by d.next_attempt_at, d.id limit 1;
   if p_next = 'release' then
     -- Disabled meanwhile: what is pending is not to wait for its next attempt, but to fail now.
-    if v_due > p_now and exists (select 1 from webhooks w where w.organization_id = p_organization_id
-        and w.id = p_webhook_id and w.status = 'disabled') then
+    if v_due > p_now and exists (select 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id
+        and w.status = 'disabled') then
       v_due := p_now;
     end if;
     -- A backlog waits behind those that have waited longer: its queue was drained just now.
     update endpoint_queues set due_at = case when v_due > p_now then v_due when v_due is not null then p_now end,
-        lease_id = null, lease_until = null, worker_id = null, listening = false,
+        lease_id = null, lease_until = null, worker_id = null,
         lost_leases = 0, alone_id = null, alone_since = null,
         alone_left = case when alone_left > 0 and v_due <= p_now then alone_left - 1 else 0 end,
-        priority = p_priority
+        priority = p_priority, read_to = v_read_to
       where organization_id = p_organization_id and webhook_id = p_webhook_id;
-  else
-    -- Until then only its holder has to look at it.
-    update endpoint_queues set lease_until = p_lease_until, listening = p_next = 'listen',
-        due_at = case when p_next = 'listen' then least(v_due, p_lease_until) else p_lease_until end
+  elsif p_lease_until - v_lease_until > (p_lease_until - p_now) / 2 then
+    update endpoint_queues set lease_until = p_lease_until, due_at = p_lease_until
       where organization_id = p_organization_id and webhook_id = p_webhook_id;
+    v_lease_until := p_lease_until;
   end if;
-  return jsonb_build_object('held', true, 'failing_since', v_failing_since, 'more', v_due is not null and v_due <= p_now);
+  return jsonb_build_object('held', true, 'failing_since', v_failing_since, 'due', floor(extract(epoch from v_due) * 1000),
+    'lease_until', floor(extract(epoch from v_lease_until) * 1000));
 end;
 $function$;
 
-create or replace function disable_webhook_e911f9c5c7bb(p_organization_id uuid, p_webhook_id uuid, p_url text, p_reason text, p_now timestamptz, p_failing_before timestamptz) returns boolean
+-- Disables an active endpoint if its worker's reason still holds: no success since `p_failing_before`, the URL `p_url`, or no registrant.
+-- Under the clock row, so that no commit creates deliveries to it meanwhile. Returns whether it did.
+create or replace function disable_webhook_ccdee5df659e(
+  p_organization_id uuid, p_webhook_id uuid, p_url text, p_reason text, p_now timestamptz, p_failing_before timestamptz
+) returns boolean
 language plpgsql volatile as $function$
 begin
-  if current_setting('lock_timeout') = '0' then
-    perform set_config('lock_timeout', '250ms', true);
-  end if;
-  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
-  perform set_config('lock_timeout', '0', true);
-  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
-    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
-  end if;
+  perform lock_clock_dd363ef23099(p_organization_id);
   update webhooks w set status = 'disabled', disabled_reason = p_reason, disabled_at = p_now,
       updated_at = greatest(millisecond_after(w.updated_at), p_now)
     where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active'
@@ -3892,82 +3995,46 @@ begin
 end;
 $function$;
 
-create or replace function fail_pending_89ac95d052ad(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_reason text, p_limit int) returns int
+-- Fails up to `p_limit` pending deliveries of a disabled endpoint, except those that reach disabled ones too, and returns how many. It
+-- locks the endpoint, as enabling it keeps what is pending, and the queue, as a completion writes the same rows.
+create or replace function fail_pending_acfed50274b4(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_reason text, p_limit int) returns int
 language plpgsql volatile as $function$
 declare
   v_ids uuid[];
-  v_minute timestamptz := date_bin(interval '1 minute', p_now, timestamptz '1970-01-01 00:00:00Z');
-  v_minute_until timestamptz := v_minute + interval '1 hour';
 begin
-  perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id
-    and w.status = 'disabled' for share;
+  perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'disabled' for share;
   if not found then
     return 0;
   end if;
-  perform 1 from endpoint_queues l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
+  perform 1 from endpoint_queues q where q.organization_id = p_organization_id and q.webhook_id = p_webhook_id for no key update;
   select array_agg(x.id) into v_ids from (
     select d.id from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
       and d.log_day = 'infinity' and d.event_type not in ('ping', 'terminated') limit p_limit) x;
-  insert into attempts (organization_id, delivery_id, number, at, response_status,
-      error_code, error_message, duration_ms, response_body)
-    select p_organization_id, d.id, d.attempt_count, d.last_attempt_at, d.response_status, d.last_error_code,
-        d.last_error_message, d.duration_ms, d.response_body
-      from deliveries d
-      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(v_ids)
-        and d.log_day = 'infinity' and d.last_attempt_at is not null
-    on conflict do nothing;
+  if v_ids is null then
+    return 0;
+  end if;
+  perform archive_attempts_971604267761(p_organization_id, p_webhook_id, v_ids);
   update deliveries d set status = 'failed', next_attempt_at = null, updated_at = greatest(d.updated_at, p_now),
       last_error_code = 'endpoint_disabled', last_error_message = 'the endpoint was disabled: ' || p_reason,
       log_day = (d.created_at at time zone 'UTC')::date
-    where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(v_ids)
-      and d.log_day = 'infinity';
-  if v_ids is not null then
-    update webhook_health h
-        set tally = array[coalesce(h.tally[1], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[1], 0), coalesce(h.tally[2], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[2], 0), coalesce(h.tally[3], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[3], 0), coalesce(h.tally[4], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[4], 0), coalesce(h.tally[5], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[5], 0), coalesce(h.tally[6], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[6], 0), coalesce(h.tally[7], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[7], 0), coalesce(h.tally[8], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[8], 0), coalesce(h.tally[9], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[9], 0), coalesce(h.tally[10], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[10], 0), coalesce(h.tally[11], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[11], 0), coalesce(h.tally[12], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[12], 0), coalesce(h.tally[13], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[13], 0), coalesce(h.tally[14], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[14], 0), coalesce(h.tally[15], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[15], 0), coalesce(h.tally[16], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[16], 0), coalesce(h.tally[17], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[17], 0), coalesce(h.tally[18], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[18], 0), coalesce(h.tally[19], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[19], 0), coalesce(h.tally[20], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[20], 0), coalesce(h.tally[21], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[21], 0), coalesce(h.tally[22], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[22], 0), coalesce(h.tally[23], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[23], 0), coalesce(h.tally[24], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[24], 0), coalesce(h.tally[25], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[25], 0), coalesce(h.tally[26], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[26], 0), coalesce(h.tally[27], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[27], 0), coalesce(h.tally[28], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[28], 0), coalesce(h.tally[29], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[29], 0), coalesce(h.tally[30], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[30], 0), coalesce(h.tally[31], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[31], 0), coalesce(h.tally[32], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[32], 0), coalesce(h.tally[33], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[33], 0), coalesce(h.tally[34], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[34], 0), coalesce(h.tally[35], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[35], 0), coalesce(h.tally[36], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[36], 0), coalesce(h.tally[37], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[37], 0), coalesce(h.tally[38], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[38], 0), coalesce(h.tally[39], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[39], 0)]
-      where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id
-        and h.tally_at >= v_minute and h.tally_at < v_minute_until;
-    if not found then
-      -- A minute is over, or the clock was set back: counted again, a minute has what was counted before as well.
-      insert into delivery_stats as s (organization_id, webhook_id, minutes, at, places, counts)
-        select h.organization_id, h.webhook_id, 1, h.tally_at, t.places, t.counts
-          from webhook_health h
-            cross join lateral (select array_agg((c.index - 1)::smallint) as places, array_agg(c.count) as counts
-              from unnest(h.tally) with ordinality as c(count, index) where c.count > 0) t
-          where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id and t.places is not null
-        on conflict (organization_id, webhook_id, minutes, at)
-          do update set places = s.places || excluded.places, counts = s.counts || excluded.counts;
-      insert into delivery_stats as s (organization_id, webhook_id, minutes, at, places, counts)
-        select t.organization_id, t.webhook_id, 60, t.at, array_agg(t.index), array_agg(t.count)
-          from (select h.organization_id, h.webhook_id, date_bin(interval '1 hour', h.tally_at, timestamptz '1970-01-01 00:00:00Z') as at, c.index, sum(c.count)::int as count
-            from webhook_health h
-              join delivery_stats m on m.organization_id = p_organization_id and m.webhook_id = p_webhook_id and m.minutes = 1
-                and m.at >= date_bin(interval '1 hour', h.tally_at, timestamptz '1970-01-01 00:00:00Z') and m.at < date_bin(interval '1 hour', h.tally_at, timestamptz '1970-01-01 00:00:00Z') + interval '1 hour'
-              cross join lateral unnest(m.places, m.counts) as c(index, count)
-            where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id and date_bin(interval '1 hour', h.tally_at, timestamptz '1970-01-01 00:00:00Z') <> date_bin(interval '1 hour', p_now, timestamptz '1970-01-01 00:00:00Z')
-            group by h.organization_id, h.webhook_id, h.tally_at, c.index) t
-          group by t.organization_id, t.webhook_id, t.at
-        on conflict (organization_id, webhook_id, minutes, at)
-          do update set places = excluded.places, counts = excluded.counts;
-      update webhook_health h
-        set tally_at = v_minute,
-            tally = (array_fill(0, array[36]) || cardinality(v_ids))
-      where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id;
-    end if;
-  end if;
+    where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(v_ids) and d.log_day = 'infinity';
+  perform count_deliveries_5fdd2279ca7a(p_organization_id, p_webhook_id, p_now, array[36]::smallint[], array[cardinality(v_ids)],
+    null, '-infinity');
   -- Clear the isolation: this delivery is no longer a suspect.
   update endpoint_queues set alone_id = null, alone_since = null
     where organization_id = p_organization_id and webhook_id = p_webhook_id and alone_id = any(v_ids);
-  return coalesce(cardinality(v_ids), 0);
+  return cardinality(v_ids);
 end;
 $function$;
 
-create or replace function retry_now_44392380f0f0(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_limit int) returns int
+-- Makes up to `p_limit` deliveries that wait for a retry due now, the soonest first, and returns how many; null unless the endpoint is
+-- active. It locks the queue first, as a completion computes its due time.
+create or replace function retry_now_eb04d9474567(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_limit int) returns int
 language plpgsql volatile as $function$
 declare
   v_retried int;
 begin
-  perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id
-    and w.status = 'active' for share;
+  perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active' for share;
   if not found then
     return null;
   end if;
@@ -4153,7 +4220,16 @@ begin
 end;
 $function$;
 
-create or replace function fan_out_piece_a67f07ea03e8(p_organization_id uuid, p_now timestamptz, p_events int, p_each int, p_backlog int) returns text
+-- Reads up to `p_events` events of an organization's large commits, `p_each` of one commit and endpoint at a time, and creates deliveries to
+-- the endpoints that were active and subscribed at the commit, by their options then. What has had a piece goes behind what has not.
+-- Events with a delivery to the endpoint are skipped. A disabled endpoint gets failed deliveries; one with `p_backlog` due deliveries gets
+-- no more until they are sent, so that new events do not wait behind all of a large commit.
+--
+-- The position moves in the same transaction, so each delivery is created once. One piece of an organization runs at a time; it waits 250
+-- ms for the clock row and then raises lock_not_available.
+--
+-- Returns 'more', 'done' when nothing is due, or 'busy' when another worker runs a piece of the organization.
+create or replace function fan_out_piece_e5c3befd8999(p_organization_id uuid, p_now timestamptz, p_events int, p_each int, p_backlog int) returns text
 language plpgsql volatile as $function$
 declare
   v_webhook_id uuid;
@@ -4175,14 +4251,7 @@ begin
   if not pg_try_advisory_xact_lock(673720110, hashtext(p_organization_id::text)) then
     return 'busy';
   end if;
-  if current_setting('lock_timeout') = '0' then
-    perform set_config('lock_timeout', '250ms', true);
-  end if;
-  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
-  perform set_config('lock_timeout', '0', true);
-  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
-    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
-  end if;
+  perform lock_clock_dd363ef23099(p_organization_id);
   while v_left > 0 loop
     select f.webhook_id, f.stamp, f.types, f.conditions, f.own_key, f.position, f.max_attempts, w.disabled_reason
       into v_webhook_id, v_stamp, v_types, v_conditions, v_own_key, v_position, v_max_attempts, v_reason
@@ -4215,66 +4284,12 @@ begin
       select coalesce(array_agg(d.event_id), '{}') into v_known from deliveries d
         where d.organization_id = p_organization_id and d.webhook_id = v_webhook_id and d.event_id = any(v_events)
           and d.log_day >= (v_stamp at time zone 'UTC')::date - 1;
-      insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at, subject_kind,
-        subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message, next_attempt_at, created_at, updated_at)
-      select p_organization_id, new_uuid_v7(p_now), v_webhook_id, case when v_reason is not null then (p_now at time zone 'UTC')::date when e.cause->>'key' = v_own_key then (p_now at time zone 'UTC')::date when not (case when v_conditions is null then true else coalesce((
-          select not exists (select 1 from jsonb_array_elements(v_conditions) as k(k)
-            where (b.body->>'object' not in ('removed', 'webhook') or k.k->>'field' = 'id') and not case k.k->>'op'
-              when 'exists' then (coalesce(b.body->(k.k->>'field'), 'null') <> 'null') = coalesce((k.k->>'value')::boolean, true)
-              when 'changed' then coalesce(b.changed ? (k.k->>'field'), coalesce(b.body->(k.k->>'field'), 'null') <> 'null')
-              when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
-              else coalesce(b.body->(k.k->>'field'), 'null') = k.k->'value' end)
-          from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
-            and x.id = e.id and x.body is not null
-            and exists (select 1 from webhooks r join api_keys k on k.organization_id = r.organization_id and k.id = r.api_key_id
-                where r.organization_id = p_organization_id and r.id = v_webhook_id and k.scopes && array['*', case x.subject_kind when 'teammate' then 'teammates:read' when 'customer' then 'customers:read' when 'conversation' then 'conversations:read' when 'message' then 'messages:read' when 'note' then 'notes:read' when 'ticket' then 'tickets:read' when 'booking' then 'bookings:read' when 'endpoint' then 'webhooks:read' end])) b), true) end) then (p_now at time zone 'UTC')::date else 'infinity' end, e.id, e.type, e.created_at, e.subject_kind,
-          e.subject_id, case when v_reason is not null then 'failed' when e.cause->>'key' = v_own_key then 'skipped' when not (case when v_conditions is null then true else coalesce((
-          select not exists (select 1 from jsonb_array_elements(v_conditions) as k(k)
-            where (b.body->>'object' not in ('removed', 'webhook') or k.k->>'field' = 'id') and not case k.k->>'op'
-              when 'exists' then (coalesce(b.body->(k.k->>'field'), 'null') <> 'null') = coalesce((k.k->>'value')::boolean, true)
-              when 'changed' then coalesce(b.changed ? (k.k->>'field'), coalesce(b.body->(k.k->>'field'), 'null') <> 'null')
-              when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
-              else coalesce(b.body->(k.k->>'field'), 'null') = k.k->'value' end)
-          from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
-            and x.id = e.id and x.body is not null
-            and exists (select 1 from webhooks r join api_keys k on k.organization_id = r.organization_id and k.id = r.api_key_id
-                where r.organization_id = p_organization_id and r.id = v_webhook_id and k.scopes && array['*', case x.subject_kind when 'teammate' then 'teammates:read' when 'customer' then 'customers:read' when 'conversation' then 'conversations:read' when 'message' then 'messages:read' when 'note' then 'notes:read' when 'ticket' then 'tickets:read' when 'booking' then 'bookings:read' when 'endpoint' then 'webhooks:read' end])) b), true) end) then 'skipped' else 'pending' end, 'current', 0, v_max_attempts, case when v_reason is not null then 'endpoint_disabled' when e.cause->>'key' = v_own_key then 'own_change' when not (case when v_conditions is null then true else coalesce((
-          select not exists (select 1 from jsonb_array_elements(v_conditions) as k(k)
-            where (b.body->>'object' not in ('removed', 'webhook') or k.k->>'field' = 'id') and not case k.k->>'op'
-              when 'exists' then (coalesce(b.body->(k.k->>'field'), 'null') <> 'null') = coalesce((k.k->>'value')::boolean, true)
-              when 'changed' then coalesce(b.changed ? (k.k->>'field'), coalesce(b.body->(k.k->>'field'), 'null') <> 'null')
-              when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
-              else coalesce(b.body->(k.k->>'field'), 'null') = k.k->'value' end)
-          from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
-            and x.id = e.id and x.body is not null
-            and exists (select 1 from webhooks r join api_keys k on k.organization_id = r.organization_id and k.id = r.api_key_id
-                where r.organization_id = p_organization_id and r.id = v_webhook_id and k.scopes && array['*', case x.subject_kind when 'teammate' then 'teammates:read' when 'customer' then 'customers:read' when 'conversation' then 'conversations:read' when 'message' then 'messages:read' when 'note' then 'notes:read' when 'ticket' then 'tickets:read' when 'booking' then 'bookings:read' when 'endpoint' then 'webhooks:read' end])) b), true) end) then 'conditions_not_met' else null end, case when v_reason is not null then 'the endpoint was disabled: ' || v_reason when e.cause->>'key' = v_own_key then 'the key of the endpoint caused it' when not (case when v_conditions is null then true else coalesce((
-          select not exists (select 1 from jsonb_array_elements(v_conditions) as k(k)
-            where (b.body->>'object' not in ('removed', 'webhook') or k.k->>'field' = 'id') and not case k.k->>'op'
-              when 'exists' then (coalesce(b.body->(k.k->>'field'), 'null') <> 'null') = coalesce((k.k->>'value')::boolean, true)
-              when 'changed' then coalesce(b.changed ? (k.k->>'field'), coalesce(b.body->(k.k->>'field'), 'null') <> 'null')
-              when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
-              else coalesce(b.body->(k.k->>'field'), 'null') = k.k->'value' end)
-          from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
-            and x.id = e.id and x.body is not null
-            and exists (select 1 from webhooks r join api_keys k on k.organization_id = r.organization_id and k.id = r.api_key_id
-                where r.organization_id = p_organization_id and r.id = v_webhook_id and k.scopes && array['*', case x.subject_kind when 'teammate' then 'teammates:read' when 'customer' then 'customers:read' when 'conversation' then 'conversations:read' when 'message' then 'messages:read' when 'note' then 'notes:read' when 'ticket' then 'tickets:read' when 'booking' then 'bookings:read' when 'endpoint' then 'webhooks:read' end])) b), true) end) then 'the conditions of the endpoint did not hold' else null end, case when v_reason is not null then null when e.cause->>'key' = v_own_key then null when not (case when v_conditions is null then true else coalesce((
-          select not exists (select 1 from jsonb_array_elements(v_conditions) as k(k)
-            where (b.body->>'object' not in ('removed', 'webhook') or k.k->>'field' = 'id') and not case k.k->>'op'
-              when 'exists' then (coalesce(b.body->(k.k->>'field'), 'null') <> 'null') = coalesce((k.k->>'value')::boolean, true)
-              when 'changed' then coalesce(b.changed ? (k.k->>'field'), coalesce(b.body->(k.k->>'field'), 'null') <> 'null')
-              when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
-              else coalesce(b.body->(k.k->>'field'), 'null') = k.k->'value' end)
-          from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
-            and x.id = e.id and x.body is not null
-            and exists (select 1 from webhooks r join api_keys k on k.organization_id = r.organization_id and k.id = r.api_key_id
-                where r.organization_id = p_organization_id and r.id = v_webhook_id and k.scopes && array['*', case x.subject_kind when 'teammate' then 'teammates:read' when 'customer' then 'customers:read' when 'conversation' then 'conversations:read' when 'message' then 'messages:read' when 'note' then 'notes:read' when 'ticket' then 'tickets:read' when 'booking' then 'bookings:read' when 'endpoint' then 'webhooks:read' end])) b), true) end) then null else p_now end, p_now, p_now
-        from events e where e.organization_id = p_organization_id and e.id = any(v_events) and e.id <> all(v_known);
+      perform insert_deliveries_b04f1de00f2a(p_organization_id, p_now, array(
+        select (null, v_webhook_id, e.id, e.type, e.created_at, e.subject_kind, e.subject_id, v_max_attempts, v_reason,
+            skip_reason_07fecb2924ab(p_organization_id, v_webhook_id, e.id, v_conditions, v_own_key))::new_delivery_6b81efe51766
+          from events e where e.organization_id = p_organization_id and e.id = any(v_events) and e.id <> all(v_known)));
       if v_reason is null then
-        -- The queue is locked, not only woken, as by a commit.
-        perform 1 from endpoint_queues l where l.organization_id = p_organization_id and l.webhook_id = v_webhook_id for update;
-        update endpoint_queues set due_at = p_now where organization_id = p_organization_id and webhook_id = v_webhook_id
-          and (due_at is null or due_at > p_now) and (lease_id is null or listening);
+        perform wake_queues_9ecb59d30a87(p_organization_id, array[v_webhook_id], p_now);
       end if;
     end if;
     if v_seen < v_step then
@@ -4289,50 +4304,37 @@ begin
 end;
 $function$;
 
-create or replace function disable_registered_b7c6d6563647(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz) returns uuid[]
+-- Disables the active endpoints that a key registered, under the clock row, makes their queues due, and returns their ids. Subscriptions
+-- are notified that they have ended, and end in an hour.
+create or replace function disable_registered_57ac6e41aa1f(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz) returns uuid[]
 language plpgsql volatile as $function$
 declare
   v_webhook_ids uuid[];
-  v_ends_at timestamptz;
+  v_ends_at timestamptz := p_now + interval '1 hour';
 begin
-  v_ends_at := p_now + interval '1 hour';
   select array_agg(w.id) into v_webhook_ids from webhooks w
     where w.organization_id = p_organization_id and w.api_key_id = p_api_key_id and w.status = 'active';
   update webhooks set status = 'disabled', disabled_reason = 'registrant_revoked', disabled_at = p_now,
       ends_at = least(ends_at, v_ends_at), updated_at = greatest(millisecond_after(updated_at), p_now)
     where organization_id = p_organization_id and id = any(v_webhook_ids);
-  with created as (
-      insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
-        select p_organization_id, new_uuid_v7(p_now), 'terminated', p_now, 'webhook', w.id, '{}' from webhooks w where w.organization_id = p_organization_id and w.subscription_id is not null and w.id = any(v_webhook_ids)
-        returning id, type, created_at, subject_kind, subject_id)
-    insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at, subject_kind,
-        subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message, next_attempt_at, created_at, updated_at)
-      select p_organization_id, new_uuid_v7(p_now), e.subject_id, 'infinity', e.id, e.type, e.created_at, e.subject_kind,
-          e.subject_id, 'pending', 'current', 0, 3, null, null, p_now, p_now, p_now
-        from created e;
+  perform notify_subscriptions_68792076af87(p_organization_id, p_now, 'terminated', v_webhook_ids, 3);
   perform wake_queues_9ecb59d30a87(p_organization_id, v_webhook_ids, p_now);
   return v_webhook_ids;
 end;
 $function$;
 
-create or replace function expire_api_key_4be99854f4a7(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz) returns uuid[]
+-- Carries out the expiry of a key: disables the endpoints that it registered, and returns their ids; null when that was done before, or the
+-- key has not expired.
+create or replace function expire_api_key_3df7ef7bf123(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz) returns uuid[]
 language plpgsql volatile as $function$
 begin
-  if current_setting('lock_timeout') = '0' then
-    perform set_config('lock_timeout', '250ms', true);
-  end if;
-  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
-  perform set_config('lock_timeout', '0', true);
-  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
-    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
-  end if;
+  perform lock_clock_dd363ef23099(p_organization_id);
   update api_keys set expiry_settled_at = p_now
-    where organization_id = p_organization_id and id = p_api_key_id and expires_at <= p_now
-      and expiry_settled_at is null;
+    where organization_id = p_organization_id and id = p_api_key_id and expires_at <= p_now and expiry_settled_at is null;
   if not found then
     return null;
   end if;
-  return disable_registered_b7c6d6563647(p_organization_id, p_api_key_id, p_now);
+  return disable_registered_57ac6e41aa1f(p_organization_id, p_api_key_id, p_now);
 end;
 $function$;
 
@@ -5410,7 +5412,7 @@ $function$;
 -- Deletes the key with its tokens, disables the endpoints that it registered, erases stored responses with its tokens, and
 -- notes what the key was: 'done', 'caller_changed', 'conflict' where it no longer has the version p_expected, or
 -- 'last_managing_key'. Without p_caller_id: for the operator, who may revoke the last key that manages keys.
-create or replace function revoke_api_key_8baa0a6610b2(
+create or replace function revoke_api_key_b7eac8c96507(
   p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz,
   p_caller_id uuid, p_caller_scopes text[]
 ) returns text
@@ -5429,7 +5431,7 @@ begin
   if p_caller_id is not null and is_last_manager_bc6d6d67c590(p_organization_id, p_api_key_id, p_now) then
     return 'last_managing_key';
   end if;
-  perform disable_registered_b7c6d6563647(p_organization_id, p_api_key_id, p_now);
+  perform disable_registered_57ac6e41aa1f(p_organization_id, p_api_key_id, p_now);
   update idempotency_keys set sealed = null
     where organization_id = p_organization_id and subject_id = p_api_key_id;
   insert into revoked_api_keys (organization_id, id, name, scopes, last4, expires_at, last_used_at, created_at,

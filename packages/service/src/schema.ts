@@ -4,7 +4,12 @@ import { createLinkFunction } from './auth/keys/console-links.ts'
 import { keyFunctions } from './auth/keys/functions.ts'
 import type { Schema, SchemaFunction } from './db/migration.ts'
 import { baseline } from './db/migrations/baseline.ts'
-import { completeFunction } from './delivery/complete.ts'
+import {
+  archiveAttemptsFunction,
+  completeFunction,
+  countDeliveriesFunction,
+  notifySubscriptionsFunction,
+} from './delivery/complete.ts'
 import {
   createDeliveriesFunction,
   insertDeliveriesFunction,
@@ -51,6 +56,9 @@ export function schemaOf(
       skipReasonFunction(tables),
       createDeliveries,
       wakeQueuesFunction,
+      archiveAttemptsFunction,
+      notifySubscriptionsFunction,
+      countDeliveriesFunction,
       lockClockFunction,
       replayedFunction,
       requireSealedWithFunction,

@@ -1,29 +1,29 @@
 /** Claims what is due. The statements may miss what a commit adds at that moment; completing looks again, with a later snapshot. */
 import type { Database } from '../db/fair-pool.ts'
 import type { Queryable } from '../db/pool.ts'
-import {
-  arrayParameter,
-  milliseconds,
-  type PreparedStatement,
-  queryTextsWhenSent,
-  type TextRow,
-} from '../db/text-query.ts'
-import { timestampText } from '../journal/body.ts'
+import { fillTemplate, readSql } from '../db/sql-file.ts'
+import { arrayParameter, type PreparedStatement, queryTextsWhenSent, type TextRow } from '../db/text-query.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
-import { endpointBody, fromEndpoint } from '../webhooks/table/endpoints.ts'
+import { endpointBody } from '../webhooks/table/endpoints.ts'
 import { isControl } from './control.ts'
-import { countLoss } from './leases.ts'
 import type { Claim, ClaimedDelivery, EndpointKey, Lease } from './model.ts'
 import { readOptions } from './options.ts'
 import { originOf, readableOrigin } from './origin.ts'
+import { type ReadPosition, unread } from './read-position.ts'
 import { readWatermark } from './subscription.ts'
+import { deliveryTuning } from './tuning.ts'
+
+const { clocksApart } = deliveryTuning.drain
+const { lostInARow, sentAlone } = deliveryTuning.leases
 
 /** Evaluated when a connection is free, so that waiting for one does not shorten the lease. Milliseconds. */
 interface ClaimOptions {
   readonly lease: Lease
   readonly now: number
   readonly limit: number
+  /** Default: nothing is known. */
+  readonly position?: ReadPosition
 }
 
 export type ClaimDue = (
@@ -66,20 +66,26 @@ export function createClaim(
     let leaseId = ''
     let claimedAt = 0
     const [[queue] = [], due = [], [settings] = []] = await queryTextsWhenSent(connection, () => {
-      const { lease, now, limit } = options()
+      const { lease, now, limit, position = unread } = options()
       leaseId = lease.id
       claimedAt = now
       const at = formatTimestamp(now)
-      const leased = [lease.id, formatTimestamp(lease.until), lease.workerId, String(lease.listening)]
+      const key = [organizationId, webhookId, at]
+      const kept = formatTimestamp(now + (lease.until - now) / 2)
+      const leased = [lease.id, formatTimestamp(lease.until), lease.workerId, kept]
+      const { rewinds, readTo } = position
+      const from =
+        readTo === null ? ['-1', null, null] : [String(rewinds), formatTimestamp(readTo.at), readTo.id]
+      const firstAttempts = formatTimestamp(now + clocksApart)
       return [
-        [leaseStatement, [organizationId, webhookId, at, ...leased]],
-        [deliveriesUpTo(limit), [organizationId, webhookId, at, lease.id, arrayParameter(known)]],
-        [endpointStatement, [organizationId, webhookId, at]],
+        [leaseStatement, [...key, ...leased]],
+        [deliveriesUpTo(limit), [...key, lease.id, arrayParameter(known), ...from, firstAttempts]],
+        [endpointStatement, key],
       ]
     })
     // Another worker holds the queue, or the endpoint was deleted.
     if (queue === undefined || settings === undefined) return null
-    const [aloneLeft, lostId, lostSince] = queue
+    const [aloneLeft, lostId, lostSince, rewinds, leaseUntil] = queue
     const { endpoint, subscriptionId } = endpointIn(settings)
     const claimed = due.map(deliveryIn)
     const { changedFields = false, includeActor = false } = endpoint.options ?? {}
@@ -116,6 +122,8 @@ export function createClaim(
       deliveries: claimed.map(deliveryOf),
       aloneLeft: Number(aloneLeft),
       lost: lostId == null ? null : { id: lostId, since: Number(lostSince) },
+      rewinds: Number(rewinds),
+      leaseUntil: Number(leaseUntil),
     }
   }
 }
@@ -208,61 +216,36 @@ function deliveryIn(row: TextRow): DeliveryColumns {
   }
 }
 
-/**
- * Leases the queue or prolongs the lease. A lease that ran out counts as lost; a released one is no longer in the row. One of this worker is
- * of a drain that has ended, as it runs one at a time: its release failed, or a crash of the database undid it.
- */
 const leaseStatement: PreparedStatement = {
-  name: 'lease_queue',
-  text: `update endpoint_queues l set lease_id = $4, lease_until = $5, worker_id = $6, listening = $7, due_at = $5,
-        ${countLoss('l.lease_id <> $4 and l.worker_id <> $6')}
-      where l.organization_id = $1 and l.webhook_id = $2
-        and (l.lease_id = $4 or l.worker_id = $6 or l.due_at <= $3 and (l.lease_until is null or l.lease_until <= $3))
-      returning l.alone_left, l.alone_id, ${milliseconds('l.alone_since')} as alone_since`,
+  name: 'claim_lease',
+  text: fillTemplate(readSql(import.meta.url, './claim-lease.sql'), {
+    lost_in_a_row: String(lostInARow),
+    sent_alone: String(sentAlone),
+  }),
 }
 
-/**
- * The due deliveries of a queue that this lease holds, with the current representations, in the order in which `deliveryIn` reads the
- * columns. A removed subject's representation is its removal record. The limit is part of the text: given as a parameter, PostgreSQL would
- * plan the statement again each time.
- */
+const deliveriesTemplate = readSql(import.meta.url, './claim-deliveries.sql')
+
+/** Its columns are in the order in which `deliveryIn` reads them. */
 function deliveriesStatement(
   tables: readonly StreamTable[],
   limit: number,
   traced: boolean,
 ): PreparedStatement {
-  const text = `select d.id, d.attempt_count, d.attempts_before, d.max_attempts,
-      case when d.last_error_code = 'worker_lost' then true end as lost_worker,
-      ${milliseconds('d.next_attempt_at')} as due_at, ${milliseconds('d.updated_at')} as updated_at, d.event_id, d.event_type,
-      ${timestampText('d.event_created_at')} as event_created_at, d.subject_kind, d.payload,
-      ${currentBody(tables)} as current${traced ? traceColumn : ''}
-    from deliveries d
-    where d.organization_id = $1 and d.webhook_id = $2 and d.log_day = 'infinity' and d.next_attempt_at <= $3
-      and d.id <> all($5::uuid[])
-      and exists (select 1 from endpoint_queues l where l.organization_id = $1 and l.webhook_id = $2 and l.lease_id = $4)
-    order by d.next_attempt_at, d.id limit ${limit}`
+  const kind = tables.map(({ kind, name, removedEvent }) => ({
+    kind,
+    table: name,
+    removed_event: removedEvent ?? '',
+  }))
+  const lists = { kind, traced: traced ? [{}] : [] }
+  const text = fillTemplate(deliveriesTemplate, { limit: String(limit) }, lists)
   return { name: `claim_deliveries_${limit}${traced ? '_traced' : ''}`, text }
 }
 
-/**
- * The endpoint, in the order in which `endpointIn` reads the columns. Read after the deliveries: an event that came after a change of the
- * endpoint is never sent as the endpoint was before.
- */
+/** Its columns are in the order in which `endpointIn` reads them. */
 const endpointStatement: PreparedStatement = {
   name: 'claim_endpoint',
-  text: `select w.url, coalesce(w.disabled_reason, case when w.ends_at <= $3 then 'ended' end) as disabled_reason,
-        (select array_to_string(k.scopes, ' ') from api_keys k where k.organization_id = $1 and k.id = w.api_key_id
-          and (k.expires_at is null or k.expires_at > $3)) as scopes,
-        (select string_agg(encode(s.sealed, 'hex'), ' ' order by s.created_at desc, s.id desc) from webhook_secrets s
-          where s.organization_id = $1 and s.webhook_id = $2 and (s.expires_at is null or s.expires_at > $3)) as secrets,
-        case when 'standard' = any(w.signatures) then true end as standard,
-        case when 'v1a' = any(w.signatures) then true end as asymmetric,
-        (select true from organizations o
-          where o.organization_id = $1 and (o.suspended_at is not null or o.away is not null)) as suspended,
-        case when w.options is not null
-          then coalesce(encode(w.sealed_headers, 'hex'), '') || ' ' || w.options end as options,
-        w.reported_state, w.subscription_id
-      ${fromEndpoint('$1', '$2')}`,
+  text: readSql(import.meta.url, './claim-endpoint.sql'),
 }
 
 /** SQL: the current representation of the subject of delivery `d` of organization `$1`; null when the API would not serve it. */
@@ -275,6 +258,3 @@ export function currentBody(tables: readonly StreamTable[]): string {
   })
   return `case d.subject_kind ${current.join('\n        ')} end`
 }
-
-const traceColumn = `,
-      (select e.trace_context from events e where e.organization_id = $1 and e.id = d.event_id) as trace_context`

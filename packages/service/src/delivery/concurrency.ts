@@ -264,10 +264,20 @@ export class EndpointLimiter {
     if (eager && priority !== 'failing' && this.#worker.hasPlenty(priority)) this.#widen()
   }
 
-  /** The drain has ended. Attempts still under way keep their permits. */
-  close(): void {
+  /** The drain has nothing to do: others have its permit. */
+  rest(): void {
     if (this.#spare !== null) this.#worker.release(this.#spare)
     this.#keep(null)
+  }
+
+  /** After a rest: takes a permit if one is free. */
+  resume(): void {
+    if (!this.#usage.hasSparePermit) this.#keep(this.#worker.acquire(this.#usage.priority))
+  }
+
+  /** The drain has ended. Attempts still under way keep their permits. */
+  close(): void {
+    this.rest()
   }
 
   #learn({ answered, lostHandshake }: EndedAttempt, wasOverdue: boolean): void {

@@ -5,8 +5,14 @@
 -- Beyond __large__ deliveries nothing is inserted, as nothing else of the organization can commit meanwhile: the subscriptions are noted,
 -- and workers create the deliveries in pieces after the commit.
 --
--- Returns in `p_any` whether an endpoint subscribes, in `p_large` whether workers have to create the deliveries, and in `p_woken` the
--- priority of each queue that has become due, by endpoint.
+-- They are created and due at the commit's stamp, so that a worker that goes on from where it has read to misses none: stamps increase in the order of
+-- commits (`read-position.ts`). Where clocks are so far apart that this would delay them, it is now instead, and the worker begins again.
+--
+-- A queue that a worker holds is not changed, as its row would get a version with each commit: that worker is notified, and looks again
+-- before it releases the queue. Both lock the queue, so that they do not miss each other.
+--
+-- Returns in `p_any` whether an endpoint subscribes, in `p_large` whether workers have to create the deliveries, and in `p_woken`, by
+-- endpoint, the priority of each queue of which a worker has to be notified, and the worker that holds it or null.
 create function create_deliveries(
   p_organization_id uuid, p_now timestamptz, p_stamp timestamptz, p_max_attempts int,
   p_events uuid[], p_types text[], p_kinds text[], p_subjects uuid[],
@@ -14,6 +20,8 @@ create function create_deliveries(
 ) language plpgsql volatile as $function$
 declare
   v_webhooks uuid[];
+  v_idle uuid[];
+  v_apart boolean := p_stamp > p_now + interval '__clocks_apart__ milliseconds';
 begin
   p_large := false;
   p_woken := '{}';
@@ -38,7 +46,7 @@ begin
     return;
   end if;
 
-  perform insert_deliveries(p_organization_id, p_now, array(
+  perform insert_deliveries(p_organization_id, case when v_apart then p_now else p_stamp end, array(
     select (null, w.id, e.id, e.type, p_stamp, e.subject_kind, e.subject_id, p_max_attempts,
         null, s.reason)::new_delivery
       from webhooks w
@@ -47,14 +55,16 @@ begin
           w.options->'conditions', case when w.options ? 'skipOwn' then w.api_key_id::text end) end as reason offset 0) s
       where w.organization_id = p_organization_id and w.id = any(v_webhooks)));
 
-  -- Each queue is locked as well: a worker that is about to find it empty waits, and then finds these. A worker that is busy
-  -- with the queue is not notified: it looks again before it releases it.
-  perform 1 from endpoint_queues q where q.organization_id = p_organization_id and q.webhook_id = any(v_webhooks)
-    order by q.webhook_id for update;
-  with woken as (
-    update endpoint_queues q set due_at = p_now where q.organization_id = p_organization_id and q.webhook_id = any(v_webhooks)
-        and (q.due_at is null or q.due_at > p_now) and (q.lease_id is null or q.listening)
-      returning q.webhook_id, q.priority)
-    select coalesce(jsonb_object_agg(w.webhook_id, w.priority), '{}') into p_woken from woken w;
+  select array_agg(q.webhook_id) filter (where q.lease_id is null and coalesce(q.due_at > p_now, true)),
+      coalesce(jsonb_object_agg(q.webhook_id, jsonb_build_array(q.priority, case when q.lease_until > p_now then q.worker_id end))
+        filter (where q.lease_id is not null or coalesce(q.due_at > p_now, true)), '{}')
+    into v_idle, p_woken
+    from (select l.webhook_id, l.due_at, l.lease_id, l.lease_until, l.worker_id, l.priority from endpoint_queues l
+      where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks) order by l.webhook_id for no key update) q;
+  if v_apart then
+    perform wake_queues(p_organization_id, v_webhooks, p_now);
+  elsif v_idle is not null then
+    update endpoint_queues set due_at = p_now where organization_id = p_organization_id and webhook_id = any(v_idle);
+  end if;
 end;
 $function$;

@@ -3,6 +3,8 @@ import { largeBeyond } from '../admission/large-work.ts'
 import type { SchemaFunction } from '../db/migration.ts'
 import { fillTemplate, readSql, schemaObject } from '../db/sql-file.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
+import { deliveryTuning } from './tuning.ts'
+import { wakeQueuesFunction } from './wake-queues.ts'
 
 const sql = (file: string) => readSql(import.meta.url, file)
 
@@ -23,8 +25,10 @@ export const skipReasonFunction = (tables: readonly StreamTable[]): SchemaFuncti
 
 /** What the commit function calls for its events. */
 export const createDeliveriesFunction = (tables: readonly StreamTable[]): SchemaFunction =>
-  schemaObject(fillTemplate(sql('./create-deliveries.sql'), { large: String(largeBeyond.deliveries) }), [
-    newDeliveryType,
-    insertDeliveriesFunction,
-    skipReasonFunction(tables),
-  ])
+  schemaObject(
+    fillTemplate(sql('./create-deliveries.sql'), {
+      large: String(largeBeyond.deliveries),
+      clocks_apart: String(deliveryTuning.drain.clocksApart),
+    }),
+    [newDeliveryType, insertDeliveriesFunction, skipReasonFunction(tables), wakeQueuesFunction],
+  )

@@ -1,21 +1,22 @@
 /**
  * The modes of a drain and its transitions, pure; `drain.ts` carries them out, ARCHITECTURE.md draws them.
  * - `claiming`: statements take or keep the lease and return due deliveries. Attempts under way go on.
- * - `sending`: attempts run. The drain looks for more by itself; commits wake it too until its first full claim or completion, if it is healthy.
- * - `completing`: a statement writes results and says whether more is due.
- * - `listening`: attempts hang and nothing else is left to begin. Commits wake the worker for this endpoint.
+ * - `sending`: attempts run. Commits wake the drain.
+ * - `completing`: a statement writes results, prolongs the lease if half of it is over, and says when more is due.
+ * - `resting`: nothing is left to do. The drain keeps its lease for a while, so that the queue's row does not change with each commit; commits
+ *   wake it.
  * - `releasing`: nothing is due or nothing may begin; a statement writes the last results and releases the lease.
  * - `lost`: another worker may have the lease. The drain only waits for its attempts, as no other drain may send to the endpoint meanwhile.
  */
 import { deliveryTuning } from './tuning.ts'
 
-const { completeAt, completeAfter, quietTicks, refillBelow } = deliveryTuning.drain
+const { completeAt, completeAfter, quietTicks, quietTicksMore, refillBelow } = deliveryTuning.drain
 
 export const drainModes = [
   'claiming',
   'sending',
   'completing',
-  'listening',
+  'resting',
   'releasing',
   'lost',
   'ended',
@@ -24,9 +25,9 @@ export type DrainMode = (typeof drainModes)[number]
 
 export const drainMoves: Readonly<Record<DrainMode, readonly DrainMode[]>> = {
   claiming: ['sending', 'lost'],
-  sending: ['claiming', 'completing', 'releasing', 'lost'],
-  completing: ['sending', 'listening', 'lost'],
-  listening: ['claiming', 'completing', 'releasing', 'lost'],
+  sending: ['claiming', 'completing', 'resting', 'releasing', 'lost'],
+  completing: ['sending', 'lost'],
+  resting: ['claiming', 'releasing', 'lost'],
   releasing: ['ended', 'lost'],
   lost: ['ended'],
   ended: [],
@@ -39,7 +40,7 @@ export function moveTo(from: DrainMode, to: DrainMode): DrainMode {
 }
 
 export interface DrainSituation {
-  readonly mode: 'sending' | 'listening'
+  readonly mode: 'sending' | 'resting'
   /** The worker stops, so that nothing begins; and the time for attempts under way is over. */
   readonly stops: boolean
   readonly isOverdue: boolean
@@ -57,31 +58,45 @@ export interface DrainSituation {
   readonly results: number
   /** Milliseconds since the first result; negative when the clock was set back. */
   readonly resultsAge: number
-  /** Ticks since the last result or claim. */
+  /** Ticks since the last result, claim or completion, and whether it was a completion. */
   readonly quietTicks: number
+  readonly hasLooked: boolean
+  /** Less than half of the lease is left. */
+  readonly leaseIsShort: boolean
+  /** With nothing to do it keeps its lease; and has rested for as long as it may. */
+  readonly mayRest: boolean
+  readonly hasRested: boolean
 }
 
 /** The next mode; null while the drain waits for an attempt, a tick or a commit. */
-export function nextMode(situation: DrainSituation): 'claiming' | 'completing' | 'releasing' | null {
-  const { underWay, waiting, isOverdue } = situation
+export function nextMode(
+  situation: DrainSituation,
+): 'claiming' | 'completing' | 'resting' | 'releasing' | null {
+  const { mode, underWay, waiting, results, isOverdue, hasMore, mayRest, hasRested } = situation
   if (isOverdue) return 'releasing'
   if (mustComplete(situation)) return 'completing'
   if (mustClaim(situation)) return 'claiming'
-  return underWay === 0 && waiting === 0 ? 'releasing' : null
+  if (underWay > 0 || waiting > 0) return null
+  if (hasMore || !mayRest) return 'releasing'
+  if (results > 0) return 'completing'
+  if (mode === 'sending') return 'resting'
+  return hasRested ? 'releasing' : null
 }
 
-/** There are permits and nothing to send: commits should wake the drain. */
+/** There are permits and nothing to send. */
 export function isIdle({ hasMore, mayClaim, waiting, mayStart }: DrainSituation): boolean {
   return !hasMore && mayClaim && waiting === 0 && mayStart
 }
 
 function mustComplete(situation: DrainSituation): boolean {
-  const { results, resultsAge, underWay, mode, stops, isPaced } = situation
+  const { results, resultsAge, underWay, isPaced, leaseIsShort, stops } = situation
   if (results >= completeAt) return true
-  // Written with the release, or with the next results.
+  // Written with the release, or before a rest.
   if (underWay === 0 && !isPaced) return false
+  if (leaseIsShort) return true
   if (results > 0 && (resultsAge >= completeAfter || resultsAge < 0)) return true
-  return mode !== 'listening' && situation.quietTicks >= quietTicks && !stops && isIdle(situation)
+  const quiet = situation.hasLooked ? quietTicksMore : quietTicks
+  return situation.quietTicks >= quiet && !stops && isIdle(situation)
 }
 
 function mustClaim(situation: DrainSituation): boolean {

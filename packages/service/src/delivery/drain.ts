@@ -1,11 +1,12 @@
 /** One drain of an endpoint's queue: claims, sends up to sixteen at once and writes results, while more are due. See `drain-modes.ts`. */
 import { randomUUID } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
+import { stopwatch } from '../kernel/timestamps.ts'
 import { type AttemptServices, attempt, lostAttempt, report } from './attempt.ts'
 import type { Completion } from './complete.ts'
 import type { ConcurrencyLimiter, EndpointLimiter, EndpointLimits, RunningAttempt } from './concurrency.ts'
 import type { DisablePolicy } from './disable-policy.ts'
-import { type DrainMode, type DrainSituation, isIdle, moveTo, nextMode } from './drain-modes.ts'
+import { type DrainMode, type DrainSituation, moveTo, nextMode } from './drain-modes.ts'
 import type { EndpointQueues } from './endpoint-queues.ts'
 import type {
   AttemptResult,
@@ -15,11 +16,12 @@ import type {
   DueQueue,
   EndpointKey,
 } from './model.ts'
+import { goBackTo, type ReadPosition, readOn, unread } from './read-position.ts'
 import type { Sign } from './signer.ts'
 import { deliveryTuning } from './tuning.ts'
 import { foldHealth, isToReport, noChange, type ToSend, toSendOf } from './verdict.ts'
 
-const { claimSize, claimSizeOfBacklog, claimSizeWhenFull, freshFor } = deliveryTuning.drain
+const { claimSize, claimSizeOfBacklog, claimSizeWhenFull, freshFor, restsFor } = deliveryTuning.drain
 const { sentAlone } = deliveryTuning.leases
 
 export interface DrainServices extends AttemptServices {
@@ -39,6 +41,8 @@ export interface WorkerServices {
   readonly shutdown: Shutdown
   /** What limits the attempts of an endpoint, as the claim of it says. */
   readonly limitsOf: (claim: Claim) => EndpointLimits
+  /** Whether drains keep their leases for a while when they have nothing to do. */
+  readonly rests: () => boolean
 }
 
 export interface DrainEnd {
@@ -66,9 +70,20 @@ export class Drain {
   #isAlone = false
   /** The organization is suspended: attempts under way are completed, and the queue waits until it is resumed. */
   #isSuspended = false
-  #hadFullClaim = false
+  /** The last claim was full. */
+  #hasBacklog = false
   #wasLost = false
   #quietTicks = 0
+  #hasLooked = false
+  #position: ReadPosition = unread
+  #leaseUntil = 0
+  /** When the next delivery is due that it does not have; null: not known, or none. */
+  #nextDue: number | null = null
+  #restsUntil = 0
+  /** The minute up to which its counts are folded; null: not known. And the latest success under its lease. */
+  #foldedTo: number | null = null
+  #succeededLast: number | null = null
+  readonly #elapsed = stopwatch()
   #signal = Promise.withResolvers<void>()
 
   /** The drain closes `limiter` when it ends. */
@@ -99,16 +114,33 @@ export class Drain {
     return { ran: this.#latestClaim !== null, more: this.#hasMore, lost: this.#wasLost }
   }
 
+  /** Commits are no reason for an endpoint that does not respond to go on before others: the drain looks before it ends. */
+  wakeForCommit(): void {
+    if (this.#limiter.priority === 'healthy') this.wake()
+  }
+
   wake(): void {
     this.#wasWoken = true
     this.#hasMore = true
+    if (this.#mode === 'resting') this.#limiter.resume()
+    this.#notify()
+  }
+
+  /** The worker stops: a drain that rests ends. */
+  stop(): void {
     this.#notify()
   }
 
   tick(): void {
-    this.#limiter.tick(this.#deliveries.waiting > 0)
-    this.#quietTicks++
-    this.#start()
+    if (this.#nextDue !== null && this.#nextDue <= this.#services.clock.now()) {
+      this.#nextDue = null
+      this.wake()
+    }
+    if (this.#mode !== 'resting') {
+      this.#limiter.tick(this.#deliveries.waiting > 0)
+      this.#quietTicks++
+      this.#start()
+    }
     this.#notifyIfDue()
   }
 
@@ -117,7 +149,7 @@ export class Drain {
       case 'claiming':
         return this.#claim()
       case 'sending':
-      case 'listening':
+      case 'resting':
         return this.#send(this.#mode)
       case 'completing':
         return this.#complete()
@@ -137,35 +169,38 @@ export class Drain {
   async #claim(): Promise<void> {
     const { queues, clock } = this.#services
     const { limiter, workerId, leaseLasts } = this.#worker
-    const { priority } = this.#limiter
     let limit = 0
+    let now = 0
     const options = () => {
-      const now = clock.now()
-      const size = this.#hadFullClaim ? claimSizeOfBacklog : claimSize
+      now = clock.now()
+      const size = this.#hasBacklog ? claimSizeOfBacklog : claimSize
       limit = limiter.isFullOfPayloads ? claimSizeWhenFull : size
       return {
         lease: {
           id: this.#leaseId,
           workerId,
           until: now + leaseLasts,
-          listening: priority === 'healthy' && !this.#hadFullClaim,
         },
         now,
         limit,
+        position: this.#position,
       }
     }
     this.#wasWoken = false
     const claim = await queues.claim(this.#endpoint, options, this.#deliveries.ids)
     // Counted from the end of the claim: one that takes longer than `freshFor` would otherwise be repeated for ever.
     this.#deliveries.claimedAt = clock.now()
-    this.#quietTicks = 0
+    this.#isBusy()
     if (claim === null) return this.#lose()
+    this.#leaseUntil = claim.leaseUntil
     const isFull = claim.deliveries.length === limit
     this.#hasMore = isFull || this.#wasWoken
-    if (isFull) this.#hadFullClaim = true
-    // Only a completion may lead to listening: this claim may have missed a commit of the same moment.
-    if (await this.#accept(claim)) this.#move('sending')
-    else this.#lose()
+    this.#hasBacklog = isFull
+    if (!(await this.#accept(claim))) return this.#lose()
+    const { rewinds, deliveries } = claim
+    if (deliveries.every(({ id }) => this.#deliveries.has(id)))
+      this.#position = readOn(this.#position, { rewinds, deliveries, isFull, now })
+    this.#move('sending')
   }
 
   /** Takes the deliveries that are to be sent now; false when the lease was lost. */
@@ -236,16 +271,19 @@ export class Drain {
     return true
   }
 
-  async #send(mode: 'sending' | 'listening'): Promise<void> {
+  async #send(mode: 'sending' | 'resting'): Promise<void> {
     this.#start()
     const next = nextMode(this.#situation(mode))
-    if (next === null) await this.#waitForSignal()
-    else this.#move(next)
+    if (next === null) return this.#waitForSignal()
+    if (next === 'resting') {
+      this.#restsUntil = this.#elapsed() + restsFor
+      this.#limiter.rest()
+    }
+    this.#move(next)
   }
 
   async #complete(): Promise<void> {
-    const next = isIdle(this.#situation('sending')) ? 'listen' : 'hold'
-    if (await this.#write(next)) this.#move(next === 'listen' ? 'listening' : 'sending')
+    if (await this.#write('keep')) this.#move('sending')
     else this.#lose()
   }
 
@@ -266,7 +304,7 @@ export class Drain {
     this.#move('ended')
   }
 
-  #situation(mode: 'sending' | 'listening'): DrainSituation {
+  #situation(mode: 'sending' | 'resting'): DrainSituation {
     const { clock } = this.#services
     const { shutdown } = this.#worker
     const deliveries = this.#deliveries
@@ -275,12 +313,10 @@ export class Drain {
       mode,
       stops: shutdown.isRequested,
       isOverdue: shutdown.isOverdue,
-      hasBacklog: this.#hadFullClaim,
+      hasBacklog: this.#hasBacklog,
       hasMore: this.#hasMore,
       mayClaim:
-        !this.#isAlone &&
-        !this.#isSuspended &&
-        !(this.#hasMore && this.#limiter.mustYield(this.#hadFullClaim)),
+        !this.#isAlone && !this.#isSuspended && !(this.#hasMore && this.#limiter.mustYield(this.#hasBacklog)),
       mayStart,
       isPaced: deliveries.waiting > 0 && this.#limiter.isPaced,
       waiting: deliveries.waiting,
@@ -288,6 +324,16 @@ export class Drain {
       results: deliveries.results,
       resultsAge: deliveries.results === 0 ? 0 : clock.now() - deliveries.firstResultAt,
       quietTicks: this.#quietTicks,
+      hasLooked: this.#hasLooked,
+      leaseIsShort: this.#leaseUntil - clock.now() < this.#worker.leaseLasts / 2,
+      mayRest:
+        this.#worker.rests() &&
+        !shutdown.isRequested &&
+        !this.#isAlone &&
+        !this.#isSuspended &&
+        this.#disabled === null &&
+        this.#limiter.isProven,
+      hasRested: mode === 'resting' && this.#elapsed() >= this.#restsUntil,
     }
   }
 
@@ -314,7 +360,10 @@ export class Drain {
 
   /** Drops claimed deliveries that have not begun; they stay due. */
   #leaveWaiting(): void {
-    if (this.#deliveries.leaveWaiting()) this.#hasMore = true
+    const left = this.#deliveries.leaveWaiting()
+    if (left.length === 0) return
+    this.#position = goBackTo(this.#position, left)
+    this.#hasMore = true
   }
 
   async #attempt(delivery: ClaimedDelivery, running: RunningAttempt): Promise<void> {
@@ -326,9 +375,14 @@ export class Drain {
     const { attempted } = verdict
     this.#limiter.end(running, { attempted, answered: responseStatus !== null, lostHandshake })
     this.#note(result)
-    this.#quietTicks = 0
+    this.#isBusy()
     this.#start()
     this.#notifyIfDue()
+  }
+
+  #isBusy(): void {
+    this.#quietTicks = 0
+    this.#hasLooked = false
   }
 
   #note(result: AttemptResult): void {
@@ -346,17 +400,33 @@ export class Drain {
     )
     this.#wasWoken = false
     const { priority } = this.#limiter
+    const isReleased = next === 'release'
+    this.#succeededLast = health.succeededAt ?? this.#succeededLast
     // Attempts of a drain that is cut short are still under way: their deliveries are due again.
-    const known = next === 'release' ? [] : this.#deliveries.idsBut(results)
+    const position = isReleased ? goBackTo(this.#position, this.#deliveries.all) : this.#position
     const completed = await queues.complete(
       { ...this.#endpoint, leaseId: this.#leaseId },
-      { results, health, next, priority, known },
+      {
+        results,
+        health,
+        next,
+        priority,
+        known: isReleased ? [] : this.#deliveries.idsBut(results),
+        position,
+        foldFrom: results.length === 0 ? null : this.#foldFrom(now),
+        succeededLast: isReleased ? this.#succeededLast : null,
+      },
       now,
       now + this.#worker.leaseLasts,
     )
     if (!completed.held) return false
+    this.#quietTicks = 0
+    this.#hasLooked = true
+    this.#leaseUntil = completed.leaseUntil
     this.#deliveries.forget(results)
-    this.#hasMore = completed.more || this.#wasWoken
+    const isDue = completed.due !== null && completed.due <= now
+    this.#nextDue = isDue ? null : completed.due
+    this.#hasMore = isDue || this.#wasWoken
     if (isToReport(this.#latestClaim?.claim.endpoint.reportedState ?? null, health)) this.#services.onHealth()
     const { failingSince } = completed
     const disabled = await this.#worker.disablePolicy.apply(this.#endpoint, results, failingSince, now)
@@ -365,6 +435,15 @@ export class Drain {
     this.#disabled = disabled
     if (next === 'release') this.#hasMore = true
     return true
+  }
+
+  /** Counts are folded once a minute, and when the drain begins. */
+  #foldFrom(now: number): number | null {
+    const minute = Math.floor(now / 60_000) * 60_000
+    const from = this.#foldedTo ?? 0
+    if (minute === from) return null
+    this.#foldedTo = minute
+    return from
   }
 
   #lose(): void {
@@ -387,7 +466,7 @@ export class Drain {
   #notifyIfDue(): void {
     const mode = this.#mode
     if (mode === 'lost' && this.#limiter.underWay === 0) this.#notify()
-    if (mode !== 'sending' && mode !== 'listening') return
+    if (mode !== 'sending' && mode !== 'resting') return
     if (nextMode(this.#situation(mode)) !== null) this.#notify()
   }
 
@@ -399,7 +478,7 @@ export class Drain {
 /** Deliveries that a drain has claimed and not completed: each waits, is under way, or has a result. */
 class ClaimedDeliveries {
   readonly #limiter: ConcurrencyLimiter
-  readonly #ids = new Set<string>()
+  readonly #held = new Map<string, ClaimedDelivery>()
   #waiting: ClaimedDelivery[] = []
   #results: AttemptResult[] = []
   /** When the waiting ones were claimed; and when the first result came, if there is one. */
@@ -411,15 +490,19 @@ class ClaimedDeliveries {
   }
 
   get size(): number {
-    return this.#ids.size
+    return this.#held.size
+  }
+
+  get all(): Iterable<ClaimedDelivery> {
+    return this.#held.values()
   }
 
   get ids(): readonly string[] {
-    return [...this.#ids]
+    return [...this.#held.keys()]
   }
 
   has(deliveryId: string): boolean {
-    return this.#ids.has(deliveryId)
+    return this.#held.has(deliveryId)
   }
 
   get waiting(): number {
@@ -432,7 +515,7 @@ class ClaimedDeliveries {
 
   add(delivery: ClaimedDelivery): void {
     this.#waiting.push(delivery)
-    this.#ids.add(delivery.id)
+    this.#held.set(delivery.id, delivery)
     this.#limiter.holdPayload(delivery.data?.length ?? 0)
   }
 
@@ -443,19 +526,20 @@ class ClaimedDeliveries {
     return delivery
   }
 
-  leaveWaiting(): boolean {
+  /** Drops those that wait, and returns them. */
+  leaveWaiting(): readonly ClaimedDelivery[] {
     const left = this.#waiting
     for (const { id, data } of left) {
-      this.#ids.delete(id)
+      this.#held.delete(id)
       this.#limiter.holdPayload(-(data?.length ?? 0))
     }
     this.#waiting = []
-    return left.length > 0
+    return left
   }
 
   note(result: AttemptResult, now: number): void {
     if (this.#results.length === 0) this.firstResultAt = now
-    this.#ids.add(result.delivery.id)
+    this.#held.set(result.delivery.id, result.delivery)
     this.#results.push(result)
   }
 
@@ -472,7 +556,7 @@ class ClaimedDeliveries {
   }
 
   forget(results: readonly AttemptResult[]): void {
-    for (const { delivery } of results) this.#ids.delete(delivery.id)
+    for (const { delivery } of results) this.#held.delete(delivery.id)
   }
 }
 

@@ -2,22 +2,22 @@
  * Endpoint queues in the database: how workers find, lease and complete due deliveries. One worker holds a queue at a time, so that an
  * endpoint's attempts are limited in one place, and no search reads the backlog of an endpoint that is down.
  *
- * A queue is a row of `endpoint_queues`. Its `due_at` says when a worker must look at it: when its next delivery is due or, while a worker holds it,
- * when the lease ends. A commit sets it to now, unless the holder looks again by itself.
+ * A queue is a row of `endpoint_queues`. Its `due_at` says when a worker must look at it: when its next delivery is due or, while a worker
+ * holds it, when the lease ends. A commit sets it to now unless a worker holds it; that worker is notified, and looks before it releases it.
  */
 import { callFunction, fromOrganization, unlessBusy } from '../db/call-function.ts'
 import type { Database } from '../db/fair-pool.ts'
-import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
-import { lockClock } from '../journal/sql-fragments.ts'
+import type { SchemaFunction } from '../db/migration.ts'
+import { fillTemplate, readSql, schemaObject } from '../db/sql-file.ts'
+import { lockClockFunction } from '../journal/lock-clock.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
-import { disableEndpoint, holdEndpoint } from '../webhooks/table/endpoints.ts'
 import { createClaim } from './claim.ts'
-import { archivePreviousAttempts, createComplete, logDay } from './complete.ts'
+import { archiveAttemptsFunction, countDeliveriesFunction, createComplete } from './complete.ts'
 import { reachingDisabled } from './control.ts'
 import { type DueQueue, type EndpointKey, type LeasedQueue, type Priority, priorities } from './model.ts'
 import { type QueuePosition, sweepQueues, wakeAfterClockSetBack } from './sweep.ts'
-import { countTally, tallyOfDisabled, tallyVariables } from './tally.ts'
+import { failureIndexes } from './tally.ts'
 import { deliveryTuning } from './tuning.ts'
 import { wakeQueuesFunction } from './wake-queues.ts'
 
@@ -66,11 +66,9 @@ export function createEndpointQueues(
       deliveryId: string,
       now: number,
     ): Promise<boolean> {
-      // Commits do not wake the worker meanwhile: it sends nothing else.
       const { rowCount } = await database.of(organizationId).query({
         name: 'isolate_delivery',
-        text: `update endpoint_queues set alone_id = $4, alone_since = $5, listening = false
-                 where organization_id = $1 and webhook_id = $2 and lease_id = $3`,
+        text: isolateStatement,
         values: [organizationId, webhookId, leaseId, deliveryId, formatTimestamp(now)],
       })
       return rowCount === 1
@@ -93,15 +91,7 @@ export function createEndpointQueues(
 
     /** Hides the queue from searches while its organization is suspended or served elsewhere. A resumption makes it due again. */
     async holdSuspended({ organizationId, webhookId }: EndpointKey): Promise<void> {
-      // Locks the organization's row, so that a resumption comes wholly before or wholly after this.
-      await database.of(organizationId).query({
-        text: `with suspended as (select o.organization_id from organizations o
-                   where o.organization_id = $1 and (o.suspended_at is not null or o.away is not null) for share)
-                 update endpoint_queues set due_at = null
-                   where organization_id = $1 and webhook_id = $2 and lease_id is null
-                     and exists (select 1 from suspended)`,
-        values: [organizationId, webhookId],
-      })
+      await database.of(organizationId).query(holdStatement, [organizationId, webhookId])
     },
 
     /** Fails what is pending on a disabled endpoint, except what reaches those too. */
@@ -152,15 +142,13 @@ function dueQueue(row: FoundQueue): DueQueue {
   }
 }
 
-/** The limits are part of the text: given as parameters, PostgreSQL would plan the statement again each time. */
-export const searchStatement: string = priorities
-  .map(
-    (priority, n) => `(select l.organization_id, l.webhook_id, l.priority from endpoint_queues l
-      where $${n + 3}::boolean and l.priority = ${n} and l.due_at <= $1
-        and (l.lease_until is null or l.lease_until <= $1 or l.worker_id = $2)
-      order by l.due_at limit ${foundAtOnce[priority]})`,
-  )
-  .join('\n    union all ')
+export const searchStatement: string = fillTemplate(sql('./search-queues.sql'), {
+  healthy: String(foundAtOnce.healthy),
+  unproven: String(foundAtOnce.unproven),
+  failing: String(foundAtOnce.failing),
+})
+const isolateStatement = sql('./isolate-delivery.sql')
+const holdStatement = sql('./hold-suspended.sql')
 
 /** SQL that makes the queue of p_webhook_id due. */
 export const wakeQueue: string = wakeQueues('array[p_webhook_id]')
@@ -174,84 +162,18 @@ export function wakeQueues(webhookIds: string): string {
 export const restartSchedule = `status = 'pending', payload = 'stored', attempts_before = attempt_count,
       max_attempts = attempt_count + p_attempts, next_attempt_at = p_now, log_day = 'infinity'`
 
-/** Disables an endpoint if its worker's reason still holds, under the clock row, so that no commit creates deliveries to it meanwhile. */
-export const disableFunction: SchemaFunction = schemaFunction(
-  'disable_webhook',
-  {
-    arguments:
-      'p_organization_id uuid, p_webhook_id uuid, p_url text, p_reason text, p_now timestamptz, p_failing_before timestamptz',
-    returns: 'boolean',
-  },
-  `begin
-  ${lockClock}
-  ${disableEndpoint}
-  if not found then
-    return false;
-  end if;
-  update endpoint_queues set due_at = p_now where organization_id = p_organization_id and webhook_id = p_webhook_id;
-  return true;
-end;`,
+export const disableFunction: SchemaFunction = schemaObject(sql('./disable-webhook.sql'), [lockClockFunction])
+
+export const failPendingFunction: SchemaFunction = schemaObject(
+  fillTemplate(sql('./fail-pending.sql'), {
+    reaching_disabled: reachingDisabled,
+    endpoint_disabled: String(failureIndexes.endpoint_disabled),
+  }),
+  [archiveAttemptsFunction, countDeliveriesFunction],
 )
 
-/**
- * Fails up to p_limit pending deliveries of a disabled endpoint, except pings, and returns how many. It locks the endpoint, as enabling it
- * keeps what is pending, and the queue, as a completion writes the same rows.
- */
-export const failPendingFunction: SchemaFunction = schemaFunction(
-  'fail_pending',
-  {
-    arguments: 'p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_reason text, p_limit int',
-    returns: 'int',
-  },
-  `declare
-  v_ids uuid[];
-  ${tallyVariables}
-begin
-  ${holdEndpoint('disabled')}
-  if not found then
-    return 0;
-  end if;
-  perform 1 from endpoint_queues l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
-  select array_agg(x.id) into v_ids from (
-    select d.id from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
-      and d.log_day = 'infinity' and d.event_type not in (${reachingDisabled}) limit p_limit) x;
-  ${archivePreviousAttempts('v_ids')}
-  update deliveries d set status = 'failed', next_attempt_at = null, updated_at = greatest(d.updated_at, p_now),
-      last_error_code = 'endpoint_disabled', last_error_message = 'the endpoint was disabled: ' || p_reason,
-      log_day = ${logDay('d')}
-    where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(v_ids)
-      and d.log_day = 'infinity';
-  if v_ids is not null then
-    ${countTally(tallyOfDisabled('cardinality(v_ids)'))}
-  end if;
-  -- Clear the isolation: this delivery is no longer a suspect.
-  update endpoint_queues set alone_id = null, alone_since = null
-    where organization_id = p_organization_id and webhook_id = p_webhook_id and alone_id = any(v_ids);
-  return coalesce(cardinality(v_ids), 0);
-end;`,
-)
+export const retryNowFunction: SchemaFunction = schemaObject(sql('./retry-now.sql'), [wakeQueuesFunction])
 
-/** Makes up to p_limit retries due now and returns how many; null unless active. Locks the queue, as a completion computes its due time. */
-export const retryNowFunction: SchemaFunction = schemaFunction(
-  'retry_now',
-  {
-    arguments: 'p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_limit int',
-    returns: 'int',
-  },
-  `declare
-  v_retried int;
-begin
-  ${holdEndpoint('active')}
-  if not found then
-    return null;
-  end if;
-  ${wakeQueue}
-  update deliveries d set next_attempt_at = p_now, updated_at = greatest(millisecond_after(d.updated_at), p_now)
-    where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day = 'infinity'
-      and d.id in (select x.id from deliveries x where x.organization_id = p_organization_id
-        and x.webhook_id = p_webhook_id and x.log_day = 'infinity' and x.next_attempt_at > p_now
-        order by x.next_attempt_at limit p_limit);
-  get diagnostics v_retried = row_count;
-  return v_retried;
-end;`,
-)
+function sql(file: string): string {
+  return readSql(import.meta.url, file)
+}

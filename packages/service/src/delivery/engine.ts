@@ -20,8 +20,15 @@ const { foundAtOnce, searchesApart, pollEvery, betweenStarts, attemptsMayTake, c
 export interface Engine {
   /** Searches at once, or at that time (milliseconds since the Unix epoch) if this worker's clock is behind the writer's. */
   wake(at?: number): void
-  /** These queues have been due since that time: drains the healthy ones without a search, and searches for the others. */
+  /**
+   * These queues have been due since that time: drains the healthy ones without a search, and searches for the others. Those that another
+   * worker holds are left to it.
+   */
   drain(queues: readonly DueQueue[], at: number): void
+  /** Anything may be due: searches at that time, and wakes all drains. */
+  wakeAll(at?: number): void
+  /** Whether notifications reach the worker: a drain keeps its lease for a while only then. Default: no. */
+  hears: boolean
   /** The connection to the database was lost: takes up the queues that it holds, as their drains may have failed or their ends been undone. */
   resume(): void
   start(): void
@@ -71,7 +78,16 @@ export function createEngine(
   /** By attempts a second: the endpoints that ask for as many share one, each under its own name. */
   const rates = new Map<number, RateLimiter>()
   const leaseLasts = leaseOf(services.schedule)
-  const workerServices: WorkerServices = { workerId, leaseLasts, limiter, disablePolicy, shutdown, limitsOf }
+  const rests = () => engine.hears && !isDriven
+  const workerServices: WorkerServices = {
+    workerId,
+    leaseLasts,
+    limiter,
+    disablePolicy,
+    shutdown,
+    limitsOf,
+    rests,
+  }
   const running = new Map<string, RunningDrain>()
   const searching = periodic({
     every: pollEvery,
@@ -108,12 +124,14 @@ export function createEngine(
     failing: new Pace(betweenStarts.failing, searching.wake),
   }
 
-  return {
+  const engine: Engine = {
+    hears: false,
     wake: (at = 0) => when(at, searching.wake),
+    wakeAll: (at = 0) => when(at, wakeAll),
     drain: (due, at) => when(at, () => drainMore(due)),
     resume() {
       mayHoldMore = true
-      wakeUnlessDriven()
+      wakeAll()
     },
     start() {
       searching.start()
@@ -125,6 +143,7 @@ export function createEngine(
       return limiter.inUse
     },
   }
+  return engine
 
   function limitsOf(claim: Claim): EndpointLimits {
     const { organizationId, endpoint } = claim
@@ -134,6 +153,11 @@ export function createEngine(
     const limiter = rates.get(rateLimit) ?? createRateLimiter(evenly(rateLimit, tickEvery), clock)
     rates.set(rateLimit, limiter)
     return { host, most: maxConcurrent, rate: { limiter, name: keyOf(claim) } }
+  }
+
+  function wakeAll(): void {
+    for (const { drain } of running.values()) drain.wake()
+    wakeUnlessDriven()
   }
 
   function wakeUnlessDriven(): void {
@@ -152,8 +176,8 @@ export function createEngine(
     let search = false
     for (const queue of due) {
       const known = running.get(keyOf(queue))
-      known?.drain.wake()
-      if (known !== undefined) continue
+      known?.drain.wakeForCommit()
+      if (known !== undefined || (queue.worker ?? workerId) !== workerId) continue
       if (behind || queue.priority !== 'healthy' || launch(queue) === null) search = true
     }
     if (search) searching.wake()
@@ -238,6 +262,7 @@ export function createEngine(
 
   async function stop(): Promise<void> {
     shutdown.request()
+    for (const { drain } of running.values()) drain.stop()
     disablePolicy.stop()
     for (const pace of Object.values(paces)) pace.stop()
     const drains = () => Promise.all([...running.values()].map(({ ended }) => ended))

@@ -1,5 +1,6 @@
 /** Leases of endpoint queues that end without their worker: counted, and released by its supervisor or by a restore. */
 import type { Pool } from 'pg'
+import { fillTemplate, readSql } from '../db/sql-file.ts'
 import type { Tx } from '../db/transaction.ts'
 import { notServedOrganizations } from '../journal/not-served.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
@@ -7,11 +8,10 @@ import { deliveryTuning } from './tuning.ts'
 
 const { lostInARow, sentAlone } = deliveryTuning.leases
 
-/** SQL that counts a lost lease in queue `l` when `lost` is true. After the third in a row deliveries are sent one at a time. */
-export const countLoss = (
-  lost: string,
-) => `lost_leases = case when ${lost} then least(l.lost_leases + 1, ${lostInARow}) else l.lost_leases end,
-          alone_left = case when ${lost} and l.lost_leases >= ${lostInARow - 1} then ${sentAlone} else l.alone_left end`
+const releaseStatement = fillTemplate(readSql(import.meta.url, './release-queue.sql'), {
+  lost_in_a_row: String(lostInARow),
+  sent_alone: String(sentAlone),
+})
 
 /** Releases the queues of a worker that no longer runs; each counts as a lost lease. `now` in milliseconds. Returns how many there were. */
 export async function releaseQueues(pool: Pool, workerId: string, now: number): Promise<number> {
@@ -20,12 +20,7 @@ export async function releaseQueues(pool: Pool, workerId: string, now: number): 
     [workerId],
   )
   for (const row of rows) {
-    await pool.query(
-      `update endpoint_queues l set lease_id = null, lease_until = null, worker_id = null, listening = false, due_at = $4,
-         ${countLoss('true')}
-       where l.organization_id = $1 and l.webhook_id = $2 and l.worker_id = $3`,
-      [row.organization_id, row.webhook_id, workerId, formatTimestamp(now)],
-    )
+    await pool.query(releaseStatement, [row.organization_id, row.webhook_id, workerId, formatTimestamp(now)])
   }
   return rows.length
 }
@@ -36,7 +31,7 @@ export async function releaseQueues(pool: Pool, workerId: string, now: number): 
  */
 export async function resumeDeliveries(tx: Pick<Tx, 'query'>, now: number): Promise<void> {
   await tx.query(
-    `update endpoint_queues set lease_id = null, lease_until = null, worker_id = null, listening = false,
+    `update endpoint_queues set lease_id = null, lease_until = null, worker_id = null,
          lost_leases = 0, alone_left = 0, alone_id = null, alone_since = null
        where lease_id is not null or worker_id is not null or lost_leases > 0 or alone_left > 0 or alone_id is not null`,
   )

@@ -24,6 +24,8 @@ export function keyOf({ organizationId, webhookId }: EndpointKey): string {
 /** An endpoint's queue that may be claimed from, or the worker's own with something new. */
 export interface DueQueue extends EndpointKey {
   readonly priority: Priority
+  /** The worker that holds it; null or missing: none, or not known. */
+  readonly worker?: string | null
 }
 
 export interface LeasedQueue extends EndpointKey {
@@ -34,8 +36,6 @@ export interface Lease {
   readonly id: string
   readonly workerId: string
   readonly until: number
-  /** Whether commits wake the worker for what they add to the queue. */
-  readonly listening: boolean
 }
 
 export interface ClaimedDelivery {
@@ -106,6 +106,9 @@ export interface Claim extends LeasedQueue {
   readonly aloneLeft: number
   /** The delivery that was alone when its worker died, and since when; null when there is none. */
   readonly lost: { readonly id: string; readonly since: number } | null
+  /** How often something may have become due before where the queue was read to (`read-position.ts`). */
+  readonly rewinds: number
+  readonly leaseUntil: number
 }
 
 export type DeliveryErrorCode =

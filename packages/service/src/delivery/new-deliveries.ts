@@ -1,7 +1,6 @@
 /** SQL that creates deliveries outside of commits. */
 import type { StreamTable } from '../journal/stream-table.ts'
-import { fromSubscriptions, registrantHas } from '../webhooks/table/endpoints.ts'
-import type { ControlType } from './control.ts'
+import { registrantHas } from '../webhooks/table/endpoints.ts'
 
 /** Deliveries to endpoints, pending and due at `p_now`; the values are SQL expressions. */
 export function insertDeliveries(values: {
@@ -62,18 +61,6 @@ export function insertDeliveries(values: {
       select p_organization_id, ${id}, ${webhookId}, ${day}, ${e}.id, ${e}.type, ${e}.created_at, ${e}.subject_kind,
           ${e}.subject_id, ${status}, 'current', 0, ${attempts}, ${code}, ${message}, ${due}, p_now, p_now
         ${from};`
-}
-
-/** SQL. Creates a control event and its delivery for each subscription `w`. */
-export function insertControl(
-  type: Exclude<ControlType, 'ping'>,
-  { among, attempts }: { readonly among: string; readonly attempts: string },
-): string {
-  return `with created as (
-      insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
-        select p_organization_id, new_uuid_v7(p_now), '${type}', p_now, 'webhook', w.id, '{}' ${fromSubscriptions(among)}
-        returning id, type, created_at, subject_kind, subject_id)
-    ${insertDeliveries({ webhookId: 'e.subject_id', event: 'e', attempts, from: 'from created e' })}`
 }
 
 /**

@@ -1,56 +1,29 @@
 /** Disables endpoints whose registrant key has expired (specification 9.4): no call marks an expiry, so workers look for expired keys. */
 import type { Pool } from 'pg'
 import { callFunction, unlessBusy } from '../db/call-function.ts'
-import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
-import { lockClock } from '../journal/sql-fragments.ts'
+import type { SchemaFunction } from '../db/migration.ts'
+import { readSql, schemaObject } from '../db/sql-file.ts'
+import { lockClockFunction } from '../journal/lock-clock.ts'
 import { type JobLoop, jobLoop } from '../kernel/job-loop.ts'
 import { createKeyedQueue } from '../kernel/keyed-queue.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
-import { disableEndpointsOfKey } from '../webhooks/table/endpoints.ts'
-import { wakeQueues } from './endpoint-queues.ts'
+import { notifySubscriptionsFunction } from './complete.ts'
 import type { DeliveryObserver, JobServices } from './model.ts'
-import { insertControl } from './new-deliveries.ts'
 import { deliveryTuning } from './tuning.ts'
+import { wakeQueuesFunction } from './wake-queues.ts'
 
-/**
- * Disables the endpoints of a key under the clock row, makes their queues due, and returns their ids. Subscriptions are
- * notified that they have ended.
- */
-export const disableRegisteredFunction: SchemaFunction = schemaFunction(
-  'disable_registered',
-  {
-    arguments: 'p_organization_id uuid, p_api_key_id uuid, p_now timestamptz',
-    returns: 'uuid[]',
-  },
-  `declare
-  v_webhook_ids uuid[];
-  v_ends_at timestamptz;
-begin
-  ${disableEndpointsOfKey}
-  ${insertControl('terminated', { among: 'w.id = any(v_webhook_ids)', attempts: '3' })}
-  ${wakeQueues('v_webhook_ids')}
-  return v_webhook_ids;
-end;`,
-)
+const sql = (file: string) => readSql(import.meta.url, file)
 
-export const expireFunction: SchemaFunction = schemaFunction(
-  'expire_api_key',
-  {
-    arguments: 'p_organization_id uuid, p_api_key_id uuid, p_now timestamptz',
-    returns: 'uuid[]',
-  },
-  `begin
-  ${lockClock}
-  update api_keys set expiry_settled_at = p_now
-    where organization_id = p_organization_id and id = p_api_key_id and expires_at <= p_now
-      and expiry_settled_at is null;
-  if not found then
-    return null;
-  end if;
-  return ${disableRegisteredFunction.name}(p_organization_id, p_api_key_id, p_now);
-end;`,
-)
+export const disableRegisteredFunction: SchemaFunction = schemaObject(sql('./disable-registered.sql'), [
+  notifySubscriptionsFunction,
+  wakeQueuesFunction,
+])
+
+export const expireFunction: SchemaFunction = schemaObject(sql('./expire-api-key.sql'), [
+  lockClockFunction,
+  disableRegisteredFunction,
+])
 
 interface RegistrantServices extends JobServices {
   readonly pool: Pool

@@ -147,7 +147,7 @@ export async function sweepQueues(pool: Queryable, now: number, longestLease: nu
 
 async function wake(pool: Queryable, row: QueueRow, now: number, latest: number): Promise<void> {
   await pool.query(
-    `update endpoint_queues set due_at = least(due_at, $3),
+    `update endpoint_queues set due_at = least(due_at, $3), rewinds = rewinds + 1, read_to = null,
        lease_until = case when lease_until > $4 then $3 else lease_until end
      where organization_id = $1 and webhook_id = $2`,
     [row.organization_id, row.webhook_id, formatTimestamp(now), formatTimestamp(latest)],
@@ -238,8 +238,10 @@ async function beginNow(
        and log_day = 'infinity' and next_attempt_at > $3 and attempt_count = attempts_before`,
     [...values, ids],
   )
+  // After they are due, as a worker that reads on from before would not find them.
   await pool.query(
-    'update endpoint_queues set due_at = least(due_at, $3) where organization_id = $1 and webhook_id = $2',
+    `update endpoint_queues set due_at = least(due_at, $3), rewinds = rewinds + 1, read_to = null
+       where organization_id = $1 and webhook_id = $2`,
     values,
   )
 }

@@ -1,11 +1,9 @@
 /**
- * Counts an endpoint's deliveries (specification 11.5): successes, failures by code, and how long attempts took. Counts are added to the
- * endpoint's health row, which completing writes anyway. When a minute is over they become a row of `delivery_stats`, and when an hour is
- * over, its minutes become another (decision 16).
+ * Counts an endpoint's deliveries (specification 11.5): successes, failures by code, and how long attempts took. A completion appends its
+ * counts to `delivery_stats` (`count-deliveries.sql`).
  *
  * A **tally** is an array with a count at each index. Indexes are stored, so they keep their meaning: add new ones at the end.
  */
-import { stepOf } from '../journal/change-counts.ts'
 import type { AttemptResult, DeliveryErrorCode } from './model.ts'
 
 /** Upper bounds of an attempt's duration in milliseconds, exclusive; the last bucket has what took longer. */
@@ -17,7 +15,7 @@ export const durationBounds: readonly number[] = [
 const succeededIndex = 0
 const firstDurationIndex = 1
 /** Failures come after the durations; add new codes at the end. */
-const failureIndexes = {
+export const failureIndexes = {
   timeout: 29,
   connection_failed: 30,
   tls_error: 31,
@@ -59,6 +57,15 @@ export function tallyOf(results: readonly AttemptResult[]): readonly number[] {
   return tally
 }
 
+/** The places of a tally with a count, and these counts. */
+export function countsIn(tally: readonly number[]): {
+  readonly places: readonly number[]
+  readonly counts: readonly number[]
+} {
+  const places = tally.flatMap((count, place) => (count === 0 ? [] : [place]))
+  return { places, counts: places.map((place) => tally[place] as number) }
+}
+
 function bucketOf(milliseconds: number): number {
   const bucket = durationBounds.findIndex((bound) => milliseconds < bound)
   return bucket === -1 ? durationBounds.length : bucket
@@ -81,76 +88,4 @@ export function quantile(counts: readonly number[], part: number, longest: numbe
     left -= count
   }
   return null
-}
-
-/** How far ahead another worker's clock may be and still count in this minute. */
-const clocksApart = `interval '1 hour'`
-
-const ofEndpoint = (row: string) =>
-  `${row}.organization_id = p_organization_id and ${row}.webhook_id = p_webhook_id`
-
-/** Variables of a function that counts. They are computed once, as statements that add to a time cannot be sharded (decision 65). */
-export const tallyVariables = `v_minute timestamptz := ${stepOf(`interval '1 minute'`, 'p_now')};
-  v_minute_until timestamptz := v_minute + ${clocksApart};`
-
-/** SQL that adds p_tally at p_now and applies `changes` to the endpoint's health. `tell`: what follows the update. */
-export function countTally(tally: string, changes: readonly string[] = [], tell = ''): string {
-  const hour = (time: string) => stepOf(`interval '1 hour'`, time)
-  const update = (counted: readonly string[], where = '') => `update webhook_health h
-        set ${[...changes, ...counted].join(',\n            ')}
-      where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id${where}${tell}`
-  // Element by element: summing two unnested arrays took 40 µs, as much as half a delivery.
-  const sums = Array.from(
-    { length: indexCount },
-    (_, n) => `coalesce(h.tally[${n + 1}], 0) + coalesce(${tally}[${n + 1}], 0)`,
-  )
-  const added = `tally = array[${sums.join(', ')}]`
-  return `${update([added], `\n        and h.tally_at >= v_minute and h.tally_at < v_minute_until`)};
-    if not found then
-      -- A minute is over, or the clock was set back: counted again, a minute has what was counted before as well.
-      insert into delivery_stats as s (organization_id, webhook_id, minutes, at, places, counts)
-        select h.organization_id, h.webhook_id, 1, h.tally_at, t.places, t.counts
-          from webhook_health h
-            cross join lateral (select array_agg((c.index - 1)::smallint) as places, array_agg(c.count) as counts
-              from unnest(h.tally) with ordinality as c(count, index) where c.count > 0) t
-          where ${ofEndpoint('h')} and t.places is not null
-        on conflict (organization_id, webhook_id, minutes, at)
-          do update set places = s.places || excluded.places, counts = s.counts || excluded.counts;
-      insert into delivery_stats as s (organization_id, webhook_id, minutes, at, places, counts)
-        select t.organization_id, t.webhook_id, 60, t.at, array_agg(t.index), array_agg(t.count)
-          from (select h.organization_id, h.webhook_id, ${hour('h.tally_at')} as at, c.index, sum(c.count)::int as count
-            from webhook_health h
-              join delivery_stats m on ${ofEndpoint('m')} and m.minutes = 1
-                and m.at >= ${hour('h.tally_at')} and m.at < ${hour('h.tally_at')} + interval '1 hour'
-              cross join lateral unnest(m.places, m.counts) as c(index, count)
-            where ${ofEndpoint('h')} and ${hour('h.tally_at')} <> ${hour('p_now')}
-            group by h.organization_id, h.webhook_id, h.tally_at, c.index) t
-          group by t.organization_id, t.webhook_id, t.at
-        on conflict (organization_id, webhook_id, minutes, at)
-          do update set places = excluded.places, counts = excluded.counts;
-      ${update([`tally_at = v_minute`, `tally = ${tally}`])};
-    end if;`
-}
-
-export const tallyOfDisabled = (count: string) =>
-  `(array_fill(0, array[${failureIndexes.endpoint_disabled}]) || ${count})`
-
-/** SQL: these endpoints' `at`, `places` and `counts` between two times; one row an hour where `whole`. `endpoints`: a `from` with `h`. */
-export function countedRows(endpoints: string, from: string, to: string, whole: string): string {
-  // An hour that is not over is in its minutes, and the current minute in the endpoint's health.
-  const hour = stepOf(`interval '1 hour'`, 'h.tally_at')
-  const rows = (
-    minutes: number,
-    first: string,
-    last: string,
-  ) => `select s.at, s.places, s.counts from ${endpoints}
-      cross join lateral (select s.at, s.places, s.counts from delivery_stats s
-        where s.organization_id = h.organization_id and s.webhook_id = h.webhook_id and s.minutes = ${minutes}
-          and s.at >= ${first} and s.at < ${last} offset 0) s`
-  return `${rows(60, from, `case when ${whole} then least(${to}, ${hour}) else ${from} end`)}
-    union all
-    ${rows(1, `case when ${whole} then greatest(${from}, ${hour}) else ${from} end`, to)}
-    union all
-    select h.tally_at, array(select (n - 1)::smallint from generate_subscripts(h.tally, 1) n), h.tally from ${endpoints}
-      where h.tally_at >= ${from} and h.tally_at < ${to}`
 }

@@ -47,8 +47,14 @@ export const deliveryTuning = deepFreeze({
     completeAt: 64,
     /** Or this long after the first. */
     completeAfter: 1_000,
-    /** Ticks with nothing to do but wait for responses, after which the drain listens. */
+    /** Ticks with nothing to do but wait for responses, after which a statement writes results and looks whether more is due. */
     quietTicks: 4,
+    /** And after which it looks again, as notifications may be lost. */
+    quietTicksMore: 80,
+    /** How long a drain with nothing to do keeps its lease, so that the queue's row does not change with each commit. */
+    restsFor: 2_000,
+    /** How far ahead of a worker's clock the stamp of a first attempt may be. Beyond it, the worker reads its queue from the beginning. */
+    clocksApart: 1_000,
   },
   /** Searches for due queues: `engine.ts`. */
   engine: {

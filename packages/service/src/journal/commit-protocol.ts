@@ -112,8 +112,8 @@ export interface CommitAnswer {
   readonly stamp: string
   /** Whether endpoints were subscribed to its events. */
   readonly deliveries?: boolean
-  /** The `priority` of each endpoint queue that it made due, by the endpoint's id. */
-  readonly woken?: Readonly<Record<string, number>>
+  /** The endpoint queues that have something due, by the endpoint's id, and the worker that holds each. */
+  readonly woken?: Readonly<Record<string, readonly [priority: number, worker: string | null]>>
   /** Workers create the deliveries, as there are too many for the commit. */
   readonly large?: boolean
   /** How far the stamp was ahead of the database's clock, in milliseconds, where `max_clock_skew` was given. */

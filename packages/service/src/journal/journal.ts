@@ -218,10 +218,11 @@ function dueQueuesOf(
   rows: readonly { readonly answer: CommitAnswer }[],
 ): DueQueues['queues'] {
   return parts.flatMap(({ organizationId }, part) =>
-    Object.entries(rows[part]?.answer.woken ?? {}).map(([webhookId, priority]) => ({
+    Object.entries(rows[part]?.answer.woken ?? {}).map(([webhookId, [priority, worker]]) => ({
       organizationId,
       webhookId,
       priority,
+      worker,
     })),
   )
 }

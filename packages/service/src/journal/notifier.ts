@@ -8,17 +8,18 @@
 import type { Pool } from 'pg'
 import { stopwatch } from '../kernel/timestamps.ts'
 
-/** An endpoint queue that a commit has made due: its row of `endpoint_queues`, with its `priority`. */
+/** An endpoint queue that has something due: its row of `endpoint_queues`, with its `priority`. */
 interface WokenQueue {
   readonly organizationId: string
   readonly webhookId: string
   readonly priority: number
+  /** The worker that holds it; null: none. */
+  readonly worker: string | null
 }
 
 export interface DueQueues {
   /** In milliseconds since the Unix epoch. A worker whose clock is behind finds the queues due only then. */
   readonly at: number
-  /** Without queues that a worker has leased: it looks again before it releases them. */
   readonly queues: readonly WokenQueue[]
 }
 
@@ -34,24 +35,29 @@ interface DeliveriesNotification {
   readonly at: number
   /** The worker that was notified of all of them over IPC; null: none. */
   readonly notified: string | null
-  /** Null: not known, or too many for a notification. */
+  /** Null: not known. */
   readonly queues: readonly WokenQueue[] | null
 }
 
 /** PostgreSQL's limit for a payload is 8,000 bytes. */
 const payloadLimit = 7_900
-const queuesANotification = Math.floor((payloadLimit - 100) / (2 * 36 + 4))
+export const queuesANotification: number = Math.floor((payloadLimit - 100) / (3 * 36 + 5))
 
-/** `due AT WORKER QUEUE,…`, with `-` for no worker, and `organization:endpoint:priority` for a queue. */
-export function encodeDeliveries({ at, notified, queues }: DeliveriesNotification): string {
-  const words = ['due', String(at), notified ?? '-']
-  if (queues !== null && queues.length <= queuesANotification)
-    words.push(
-      queues
-        .map(({ organizationId, webhookId, priority }) => `${organizationId}:${webhookId}:${priority}`)
-        .join(','),
-    )
-  return words.join(' ')
+/**
+ * Payloads, each with as many queues as it can hold: `due AT WORKER QUEUE,…`, with `-` for no worker, and
+ * `organization:endpoint:priority:holder` for a queue.
+ */
+export function encodeDeliveries({ at, notified, queues }: DeliveriesNotification): readonly string[] {
+  const head = `due ${at} ${notified ?? '-'}`
+  if (queues === null) return [head]
+  const texts = queues.map(
+    ({ organizationId, webhookId, priority, worker }) =>
+      `${organizationId}:${webhookId}:${priority}:${worker ?? ''}`,
+  )
+  return Array.from(
+    { length: Math.ceil(texts.length / queuesANotification) },
+    (_, n) => `${head} ${texts.slice(n * queuesANotification, (n + 1) * queuesANotification).join(',')}`,
+  )
 }
 
 /** A payload of another form may be about anything. */
@@ -68,8 +74,8 @@ export function decodeDeliveries(payload: string): DeliveriesNotification {
 function decodeQueues(text: string | undefined): readonly WokenQueue[] | null {
   if (text === undefined) return null
   return text.split(',').map((queue) => {
-    const [organizationId = '', webhookId = '', priority] = queue.split(':')
-    return { organizationId, webhookId, priority: Number(priority) }
+    const [organizationId = '', webhookId = '', priority, worker = ''] = queue.split(':')
+    return { organizationId, webhookId, priority: Number(priority), worker: worker === '' ? null : worker }
   })
 }
 
@@ -112,10 +118,10 @@ export function createNotifier(
     paidAt = Math.max(paidAt, elapsed()) + interval
     // It need not reach the disk, as a crash of the server disconnects every listener.
     const text = `select set_config('synchronous_commit', 'off', true),
-        case when $1::text is not null then pg_notify('${deliveriesChannel}', $1) end,
+        (select count(pg_notify('${deliveriesChannel}', p.payload)) from unnest($1::text[]) as p(payload)),
         case when $2::text is not null then pg_notify('${streamChannel}', $2) end`
     const notification = changed.size === 0 ? null : encodeNotification(changed)
-    const deliveries = large ? largeCommit : due && encodeDeliveries(due)
+    const deliveries = large ? [largeCommit] : due === null ? [] : encodeDeliveries(due)
     pool.query({ name: 'announce', text, values: [deliveries, notification] }).catch(onError)
     planned = false
     due = null
@@ -125,7 +131,6 @@ export function createNotifier(
 
   return {
     deliveries(created) {
-      // The workers that have leased the queues look again.
       if (created?.queues.length === 0) return
       const notified = (created !== undefined && notifyWorker?.(created)) || null
       const own = { at: created?.at ?? 0, notified, queues: created?.queues ?? null }

@@ -201,15 +201,28 @@ function startOn(
     deliveriesChannel,
     (said) => {
       // It listens anew.
-      if (said === '') worker.engine.resume()
+      if (said === '') {
+        worker.engine.hears = true
+        worker.engine.resume()
+      }
       if (said === largeCommit) worker.fanOuts.wake()
       const { at, notified, queues } = decodeDeliveries(said)
       if (notified === workerId) return
-      // Another worker was notified, and claims them unless it is busy.
-      if (notified !== null || queues === null) worker.engine.wake(at)
-      else drain({ at, queues })
+      if (queues === null) worker.engine.wakeAll(at)
+      else if (notified === null) drain({ at, queues })
+      else {
+        // Another worker was notified, and claims those that this one does not hold unless it is busy.
+        const [own, others] = [true, false].map((held) =>
+          queues.filter(({ worker }) => (worker === workerId) === held),
+        )
+        drain({ at, queues: own ?? [] })
+        if (others?.some(({ worker }) => worker === null)) worker.engine.wake(at)
+      }
     },
-    (error) => log.warn({ reason: error.message }, 'notifications are lost for now; polling goes on'),
+    (error) => {
+      worker.engine.hears = false
+      log.warn({ reason: error.message }, 'notifications are lost for now; polling goes on')
+    },
   )
   function drain({ at, queues }: DueQueues): void {
     const known = queues.map(({ priority, ...queue }) => ({

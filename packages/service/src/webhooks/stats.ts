@@ -1,8 +1,9 @@
 /** Statistics of deliveries and changes in steps of time (specification 11.5). */
 import type { Database } from '../db/fair-pool.ts'
-import { milliseconds, queryTextWithin } from '../db/text-query.ts'
-import { countedRows, durationBounds, meaningOf, quantile } from '../delivery/tally.ts'
-import { type ChangeCount, countChanges, type Steps, stepOf } from '../journal/change-counts.ts'
+import { readSql } from '../db/sql-file.ts'
+import { queryTextWithin } from '../db/text-query.ts'
+import { durationBounds, meaningOf, quantile } from '../delivery/tally.ts'
+import { type ChangeCount, countChanges, type Steps } from '../journal/change-counts.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { fail, ok, type Result } from '../kernel/outcome.ts'
@@ -86,13 +87,7 @@ export async function readStats(
   }
 }
 
-const endpoints = `webhook_health h`
-const statement = `with asked as materialized (select h.organization_id, h.webhook_id, h.tally_at, h.tally from ${endpoints}
-    where h.organization_id = $1::uuid and ($2::uuid is null or h.webhook_id = $2::uuid))
-  select ${milliseconds(stepOf('$5::interval', 'c.at'))} as step, u.index, sum(u.count)
-    from (${countedRows('asked h', '$3::timestamptz', '$4::timestamptz', `$5::interval >= interval '1 hour'`)}) c
-      cross join lateral unnest(c.places, c.counts) as u(index, count)
-    where u.count > 0 group by 1, 2`
+const statement = readSql(import.meta.url, './read-stats.sql')
 
 interface DeliveryCount {
   readonly at: number

@@ -51,13 +51,13 @@ async function withBacklog(analyzed: Known, settings: LocalSettings) {
     kinds.map(({ table }) => table),
   )
   const key = { organizationId, webhookId: endpoint!.id }
-  const lease = { id: randomUUID(), workerId: randomUUID(), until: now + 15_000, listening: false }
+  const lease = { id: randomUUID(), workerId: randomUUID(), until: now + 15_000 }
   const claim = (limit: number, known: readonly string[]) =>
     queues.claim(key, () => ({ lease, now, limit }), known)
   const complete = (results: readonly AttemptResult[], known: readonly string[]) =>
     queues.complete(
       { ...key, leaseId: lease.id },
-      { results, health: noChange, next: 'hold', priority: 'healthy', known },
+      { results, health: noChange, next: 'keep', priority: 'healthy', known },
       now,
       lease.until,
     )
@@ -89,7 +89,7 @@ test.each([
         results,
         known.map(({ id }) => id),
       )
-      expect(completed).toMatchObject({ held: true, more: true })
+      expect(completed).toMatchObject({ held: true, due: now })
     }
     const read = (await rowsRead(pool)) - before
     const left = await pool.query("select count(*)::int as n from deliveries d where d.status = 'pending'")
@@ -115,7 +115,7 @@ test.each([
     const before = await rowsRead(pool)
     for (const delivery of deliveries) {
       const completed = await endpoint.complete([failed(delivery, now)], [])
-      expect(completed).toMatchObject({ held: true, more: true })
+      expect(completed).toMatchObject({ held: true, due: now })
     }
     expect((await rowsRead(pool)) - before).toBeLessThan(rounds * 10)
     const gaps = await pool.query(

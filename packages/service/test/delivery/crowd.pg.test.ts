@@ -281,7 +281,7 @@ test('no search steps over queues at work or waiting, and no claim over another 
 
   const tables = kinds.map(({ table }) => table)
   const queues = createEndpointQueues(unshared(pool), tables)
-  const lease = { id: randomUUID(), workerId: randomUUID(), until: now + 15_000, listening: false }
+  const lease = { id: randomUUID(), workerId: randomUUID(), until: now + 15_000 }
   for (const [owner, endpoint, count] of [
     [service.api.organizationId, healthy[0]!, 2],
     [await ownerOf(pool, dead[7]!.id), dead[7]!, 16],

@@ -52,6 +52,10 @@ const quiet: DrainSituation = {
   results: 0,
   resultsAge: 0,
   quietTicks: 0,
+  hasLooked: false,
+  leaseIsShort: false,
+  mayRest: false,
+  hasRested: false,
 }
 
 describe('a drain that sends', () => {
@@ -71,10 +75,36 @@ describe('a drain that sends', () => {
     ['completes fewer when they have waited', { results: 1, resultsAge: 1_000 }, 'completing'],
     ['and not before', { results: 1, resultsAge: 999 }, null],
     ['completes them when nobody knows how long they have', { results: 1, resultsAge: -1 }, 'completing'],
-    ['completes to listen when it has been idle for a while', { mayStart, quietTicks: 4 }, 'completing'],
-    ['and does so once', { mayStart, quietTicks: 4, mode: 'listening' }, null],
-    ['is not idle when more may be due', { mayStart, quietTicks: 4, hasMore, mayClaim: false }, null],
-    ['does not listen when the worker stops', { mayStart, quietTicks: 4, stops: true }, null],
+    [
+      'completes fewer when it has been idle for a while',
+      { mayStart, quietTicks: 4, results: 1 },
+      'completing',
+    ],
+    [
+      'is not idle when more may be due',
+      { mayStart, quietTicks: 4, results: 1, hasMore, mayClaim: false },
+      null,
+    ],
+    ['completes to prolong its lease while attempts hang', { leaseIsShort: true }, 'completing'],
+    ['rests when nothing is left and it may', { underWay: 0, mayStart, mayRest: true }, 'resting'],
+    ['completes results before it rests', { underWay: 0, mayStart, mayRest: true, results: 3 }, 'completing'],
+    ['rests', { mode: 'resting', underWay: 0, mayStart, mayRest: true }, null],
+    [
+      'and claims when more is due',
+      { mode: 'resting', underWay: 0, mayStart, mayRest: true, hasMore },
+      'claiming',
+    ],
+    [
+      'or ends when others have its permit',
+      { mode: 'resting', underWay: 0, mayRest: true, hasMore },
+      'releasing',
+    ],
+    [
+      'ends when it has rested',
+      { mode: 'resting', underWay: 0, mayRest: true, hasRested: true },
+      'releasing',
+    ],
+    ['ends its rest when the worker stops', { mode: 'resting', underWay: 0, stops: true }, 'releasing'],
     ['ends when nothing is left', { underWay: 0, mayStart }, 'releasing'],
     ['takes results with it', { underWay: 0, results: 3, resultsAge: 5_000, mayStart }, 'releasing'],
     ['ends when its time is over, whatever is under way', { isOverdue: true, results: 64 }, 'releasing'],
@@ -90,7 +120,7 @@ describe('a drain that sends', () => {
 
   test('goes only where the table lets it, and never waits for nothing', () => {
     const situation = fc.record<DrainSituation>({
-      mode: fc.constantFrom('sending', 'listening'),
+      mode: fc.constant('sending'),
       stops: fc.boolean(),
       isOverdue: fc.boolean(),
       hasBacklog: fc.boolean(),
@@ -103,10 +133,20 @@ describe('a drain that sends', () => {
       results: fc.nat(70),
       resultsAge: fc.integer({ min: -2_000, max: 2_000 }),
       quietTicks: fc.nat(8),
+      hasLooked: fc.boolean(),
+      leaseIsShort: fc.boolean(),
+      mayRest: fc.boolean(),
+      hasRested: fc.boolean(),
     })
     fc.assert(
       fc.property(situation, (facts) => {
         const next = nextMode(facts)
+        // A drain that rests has nothing.
+        const nothing = { underWay: 0, waiting: 0, results: 0, isPaced: false }
+        const resting = { ...facts, mode: 'resting' as const, ...nothing }
+        const afterRest = nextMode(resting)
+        if (afterRest === null) expect([resting.mayRest, resting.hasRested]).toEqual([true, false])
+        else expect(drainMoves.resting).toContain(afterRest)
         if (next !== null) expect(drainMoves[facts.mode]).toContain(next)
         // What waits is begun, or left, before anybody asks.
         if (next === null) expect(facts.underWay + facts.waiting).toBeGreaterThan(0)

@@ -127,7 +127,7 @@ test('a lease lasts as long when its worker has waited for a connection', async 
   const asking = () => {
     const now = clock.now()
     return {
-      lease: { id: randomUUID(), workerId: randomUUID(), until: now + 15_000, listening: false },
+      lease: { id: randomUUID(), workerId: randomUUID(), until: now + 15_000 },
       now,
       limit: 10,
     }
@@ -155,7 +155,7 @@ test('a result that is completed twice counts once', async () => {
   )
   const now = clock.now()
   const key = { organizationId: service.api.organizationId, webhookId }
-  const lease = { id: randomUUID(), workerId: randomUUID(), until: now + 15_000, listening: false }
+  const lease = { id: randomUUID(), workerId: randomUUID(), until: now + 15_000 }
   const claim = await queues.claim(key, () => ({ lease, now, limit: 10 }))
   const [delivery] = claim!.deliveries
   const verdict = decide({ ...delivery!, isControl: false }, answered(500), now, {
@@ -166,7 +166,7 @@ test('a result that is completed twice counts once', async () => {
   const round = {
     results: [{ ...result, url: '', responseBody: '', durationMs: 1, lostHandshake: false }],
     health: foldHealth(noChange, verdict, now),
-    next: 'hold' as const,
+    next: 'keep' as const,
     priority: 'healthy' as const,
     known: [],
   }

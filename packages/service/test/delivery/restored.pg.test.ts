@@ -13,8 +13,8 @@ test('what a worker of the lost life had leased goes out at once, under the id t
   const { api, engine, mine, log } = await scriptedEndpoint(service, clock)
   await makeCustomer(api)
   const { rows } = await service.database.pool.query(
-    `update endpoint_queues set lease_id = gen_random_uuid(), lease_until = $1, worker_id = gen_random_uuid(),
-       listening = true where organization_id = $2 returning 1`,
+    `update endpoint_queues set lease_id = gen_random_uuid(), lease_until = $1, worker_id = gen_random_uuid()
+       where organization_id = $2 returning 1`,
     [new Date(clock.now() + hour).toISOString(), api.organizationId],
   )
   expect(rows).toHaveLength(1)

@@ -85,27 +85,47 @@ test('claims a queue that it is told of without a search', async () => {
   expect(counts).toEqual({ searches: 0, claims: 3 })
 })
 
-test('a commit tells of a queue once until it is claimed, and again while its worker listens', async () => {
+test('a commit notifies of an idle queue once until it is claimed, and its worker each time, without a new version of its row', async () => {
   await using it = await desk()
-  const woken = () => it.told.flatMap(({ queues }) => queues.map(({ webhookId }) => webhookId))
+  const woken = () => it.told.flatMap(({ queues }) => queues.map(({ worker }) => worker))
   await makeCustomer(it.api, { name: 'first' })
   await makeCustomer(it.api, { name: 'due already' })
-  expect(woken()).toEqual([it.webhook.id])
+  expect(woken()).toEqual([null])
   const held = heldSend()
-  const { engine } = testEngine(it.service, it.clock, { send: held.send })
+  const workerId = randomUUID()
+  const { engine } = testEngine(it.service, it.clock, { send: held.send, workerId })
   const running = engine.runDue()
   await held.made(2)
-  await it.service.database.pool.query('update endpoint_queues set listening = true')
-  await makeCustomer(it.api, { name: 'while it listens' })
-  expect(woken()).toHaveLength(2)
-  await it.service.database.pool.query('update endpoint_queues set listening = false, due_at = lease_until')
-  await makeCustomer(it.api, { name: 'while it has no capacity' })
-  expect(woken()).toHaveLength(2)
+  const version = async () =>
+    (await it.service.database.pool.query('select q.ctid, q.xmin from endpoint_queues q')).rows
+  const before = await version()
+  for (const name of ['while attempts hang', 'and again']) await makeCustomer(it.api, { name })
+  expect(woken()).toEqual([null, workerId, workerId])
+  expect(await version()).toEqual(before)
   for (const attempt of held.inFlight()) attempt.answer(200)
   await held.made(4)
   for (const attempt of held.inFlight()) attempt.answer(200)
   await running
   expect(await it.statuses()).toEqual(['succeeded', 'succeeded', 'succeeded', 'succeeded'])
+})
+
+test('a queue that another worker holds is left to it', async () => {
+  await using it = await desk()
+  await makeCustomer(it.api, { name: 'first' })
+  const held = heldSend()
+  const holder = testEngine(it.service, it.clock, { send: held.send })
+  const running = holder.engine.runDue()
+  await held.made(1)
+  const { counts, through } = counting()
+  const { engine } = testEngine(it.service, it.clock, { through })
+  it.worker.tell = (due) => engine.drain(queuesIn(due), due.at)
+  await makeCustomer(it.api, { name: 'meanwhile' })
+  expect(it.told).toHaveLength(2)
+  held.inFlight()[0]?.answer(200)
+  ;(await held.made(2)).answer(200)
+  await running
+  await engine.stop()
+  expect(counts).toEqual({ searches: 0, claims: 0 })
 })
 
 test('a queue that it has no capacity for when it is told is found once there is some', async () => {

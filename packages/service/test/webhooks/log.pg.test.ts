@@ -52,6 +52,7 @@ describe('filters', () => {
       clock.advance(1)
     }
     answer(404)
+    clock.advance(minute)
     await api.post(`/v1/webhooks/${id}/ping`, undefined)
     await engine.runDue()
     const found = async (query: string) => {
@@ -82,11 +83,12 @@ describe('filters', () => {
     const times: string[] = []
     answer(200, 500, 200, 500, 200, 500)
     for (const name of ['one', 'two', 'three']) {
-      times.push(at(clock.now()))
-      await makeCustomer(api, { name })
-      await engine.runDue()
       clock.advance(minute)
+      const { createdAt } = await makeCustomer(api, { name })
+      times.push(createdAt)
+      await engine.runDue()
     }
+    clock.advance(minute)
     const all = (await api.get('/v1/deliveries')).json.data
     expect(new Set(all.map(({ status }: { status: string }) => status)).size).toBe(2)
     const created = async (query: string) => {

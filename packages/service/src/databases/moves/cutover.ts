@@ -149,7 +149,7 @@ const latestOfKind = ` and not exists (select 1 from commits k where k.organizat
 /** Leaves the source no work for the organization. Requests admitted before can still read it. */
 async function stopWork(source: PoolClient, organizationId: string): Promise<void> {
   for (const statement of [
-    `update endpoint_queues set due_at = null, lease_id = null, lease_until = null, worker_id = null, listening = false
+    `update endpoint_queues set due_at = null, lease_id = null, lease_until = null, worker_id = null
        where organization_id = $1`,
     `update api_keys set expiry_settled_at = expires_at
        where organization_id = $1 and expires_at is not null and expiry_settled_at is null`,
@@ -235,10 +235,8 @@ async function open(target: Pool, organizationId: string, tables: readonly Movin
     }
     for (const table of ['moved_rows', 'organization_arrivals'])
       await tx.query(`delete from ${table} where organization_id = $1`, [organizationId])
-    await tx.query('select pg_notify($1, $2)', [
-      deliveriesChannel,
-      encodeDeliveries({ at: 0, notified: null, queues: null }),
-    ])
+    const [payload] = encodeDeliveries({ at: 0, notified: null, queues: null })
+    await tx.query('select pg_notify($1, $2)', [deliveriesChannel, payload])
   })
 }
 

@@ -7,12 +7,6 @@ type Status = 'active' | 'disabled'
 
 /** One endpoint, in a function. After `perform`, `found` says whether there is one. */
 
-/** Locks the endpoint against a change of its status, if it has this status. */
-export const holdEndpoint = (status: Status) => `perform 1 from ${one}
-    and w.status = '${status}' for share;`
-
-export const endpointIsDisabled = `exists (select 1 from ${own}
-        and w.id = p_webhook_id and w.status = 'disabled')`
 
 /** The key whose events the endpoint skips, as text; null when it skips none. */
 export const ownKey = "case when w.options ? 'skipOwn' then w.api_key_id::text end"
@@ -33,19 +27,6 @@ export const fromEndpoint = (organizationId: string, id: string) =>
 export const readEndpoint = (expressions: string, into: string) => `select ${expressions}
     into ${into} ${fromEndpoint('p_organization_id', 'p_webhook_id')};`
 
-/** Disables an active endpoint if `p_reason` still applies: no success since `p_failing_before`, the URL `p_url`, or no registrant. */
-export const disableEndpoint = `update webhooks w set status = 'disabled', disabled_reason = p_reason, disabled_at = p_now,
-      updated_at = greatest(millisecond_after(w.updated_at), p_now)
-    where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active'
-      and case p_reason
-        when 'failing' then exists (select 1 from webhook_health h where h.organization_id = p_organization_id
-          and h.webhook_id = p_webhook_id and h.failing_since <= p_failing_before)
-        when 'address_not_public' then w.url = p_url
-        when 'gone' then w.url = p_url
-        when 'registrant_revoked' then not exists (select 1 from api_keys k
-          where k.organization_id = p_organization_id and k.id = w.api_key_id
-            and (k.expires_at is null or k.expires_at > p_now))
-      end;`
 
 /**
  * The state of an endpoint `w` with the health `h` that is still to be reported, or null. One that was reported less than `again` ago is
@@ -77,16 +58,6 @@ export const endpointBody = `case when e.subject_kind = 'endpoint' and exists (s
 
 /* Endpoints of an organization, in a function. */
 
-/** Disables the active endpoints that the key `p_api_key_id` registered; their ids are then in `v_webhook_ids`. Subscriptions end in an hour. */
-export const disableEndpointsOfKey = `v_ends_at := p_now + interval '1 hour';
-  select array_agg(w.id) into v_webhook_ids from webhooks w
-    where w.organization_id = p_organization_id and w.api_key_id = p_api_key_id and w.status = 'active';
-  update webhooks set status = 'disabled', disabled_reason = 'registrant_revoked', disabled_at = p_now,
-      ends_at = least(ends_at, v_ends_at), updated_at = greatest(millisecond_after(updated_at), p_now)
-    where organization_id = p_organization_id and id = any(v_webhook_ids);`
-
-export const fromSubscriptions = (among: string) =>
-  `from ${own} and w.subscription_id is not null and ${among}`
 
 /* Statements, and parts of them. */
 
@@ -95,7 +66,8 @@ export const joinEndpoint = (organizationId: string, id: string) =>
 
 /** The columns of records in the API, and the beginning of a condition: of organization `$1` at the time `$2`. */
 export const shownColumns = `w.id, w.url, w.description, w.events, w.signatures, w.options, w.status, w.disabled_reason, w.disabled_at, w.gap_since, w.gap_until, h.failing_since,
-  h.failure_count, h.last_success_at, w.api_key_id, w.console_link_id, w.subscription_id, w.ends_at, w.created_at, w.updated_at,
+  h.failure_count, greatest(h.last_success_at, (select s.succeeded_at from delivery_stats s where s.organization_id = $1
+    and s.webhook_id = w.id and s.minutes = 0 and s.succeeded_at is not null order by s.at desc limit 1)) as last_success_at, w.api_key_id, w.console_link_id, w.subscription_id, w.ends_at, w.created_at, w.updated_at,
   (select max(s.expires_at) from webhook_secrets s where s.organization_id = $1 and s.webhook_id = w.id
     and s.expires_at > $2) as previous_secret_expires_at`
 export const fromShown = `from webhooks w join webhook_health h on h.organization_id = $1 and h.webhook_id = w.id

@@ -103,12 +103,14 @@ alter table attempts
 create table delivery_stats (
   organization_id uuid not null,
   webhook_id uuid not null,
-  -- How long it counts, from `at` on.
-  minutes smallint not null check (minutes in (1, 60)),
+  -- How long it counts, from `at` on. Rows of no length are folded into those of minutes.
+  minutes smallint not null check (minutes in (0, 1, 60)),
   at timestamptz(3) not null,
   -- What is counted, and how often. A place may be there twice: it is the sum that counts.
   places smallint[] not null,
   counts integer[] not null,
+  -- The latest success that a row of no length counts.
+  succeeded_at timestamptz(3),
   primary key (organization_id, webhook_id, minutes, at)
 ) partition by range (at);
 

@@ -58,10 +58,8 @@ create table webhook_health (
   webhook_id uuid not null,
   failure_count integer not null default 0,
   failing_since timestamptz(3),
+  -- Later ones may be in delivery_stats.
   last_success_at timestamptz(3),
-  -- The minute that is being counted; those that are over are in delivery_stats.
-  tally_at timestamptz(3),
-  tally integer[],
   primary key (organization_id, webhook_id),
   foreign key (organization_id, webhook_id) references webhooks on delete cascade,
   check ((failure_count = 0) = (failing_since is null))
@@ -76,9 +74,8 @@ create table endpoint_queues (
   due_at timestamptz(3),
   lease_id uuid,
   lease_until timestamptz(3),
-  -- The worker that leases the queue, and whether it is to be notified of new deliveries meanwhile.
+  -- The worker that leases the queue: it is notified of new deliveries.
   worker_id uuid,
-  listening boolean not null default false,
   -- Its priority: 0 healthy, 1 unproven (nothing is known, or it responded late), 2 failing (it did not respond).
   priority smallint not null default 1 check (priority between 0 and 2),
   -- Leases in a row whose worker died; how many deliveries more are sent one at a time for it; and under the lease
