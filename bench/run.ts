@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- [GROUP …] [--full] [--runs N] [--only TEXT] [--deliveries N] [--write-results]`: measures the real service, one JSON
+ * `npm run bench -- [GROUP …] [--full] [--runs N] [--only TEXT] [--deliveries N] [--seconds N] [--write-results]`: measures the real service, one JSON
  * line a case. All it uses is on this machine, and removed when it is done. README.md lists the groups.
  */
 import { parseArgs } from 'node:util'
@@ -21,6 +21,7 @@ import { neighbours } from './cases/neighbours.ts'
 import { pages } from './cases/pages.ts'
 import { peers } from './cases/peers.ts'
 import { recover } from './cases/recover.ts'
+import { snapshot } from './cases/snapshot.ts'
 import { stall } from './cases/stall.ts'
 import { start } from './cases/start.ts'
 import { sync } from './cases/sync.ts'
@@ -41,8 +42,10 @@ export interface Scale {
   readonly full: boolean
   /** The backlog of `deliver` and `peers`. */
   readonly deliveries: number
+  /** How long `snapshot` holds one under load, each time. */
+  readonly seconds: number
   /**
-   * Runs only attacks of `neighbours`, stores of `mirror` and parts of `console` and `databases` whose names contain
+   * Runs only attacks of `neighbours`, stores of `mirror` and parts of `console`, `databases` and `snapshot` whose names contain
    * this; empty: all.
    */
   readonly only: string
@@ -73,6 +76,7 @@ const groups = {
   upgrade,
   import: imports,
   grown,
+  snapshot,
   console: consoleScreens,
   move,
   databases,
@@ -85,16 +89,23 @@ const { values, positionals } = parseArgs({
     full: { type: 'boolean', default: false },
     runs: { type: 'string', default: '3' },
     deliveries: { type: 'string' },
+    seconds: { type: 'string', default: '600' },
     only: { type: 'string', default: '' },
     'write-results': { type: 'boolean', default: false },
   },
 })
 const unknown = positionals.filter((name) => !(name in groups))
 const runs = Number(values.runs)
+const seconds = Number(values.seconds)
 const deliveries = Number(values.deliveries ?? (values.full ? 1_000_000 : 100_000))
-if (unknown.length > 0 || !(runs >= 1) || !(deliveries >= 100 && deliveries % 100 === 0)) {
+if (
+  unknown.length > 0 ||
+  !(runs >= 1) ||
+  !(seconds >= 12) ||
+  !(deliveries >= 100 && deliveries % 100 === 0)
+) {
   process.stderr.write(
-    `bench: groups are ${Object.keys(groups).join(', ')}; --runs takes a number from 1, --deliveries hundreds\n`,
+    `bench: groups are ${Object.keys(groups).join(', ')}; --runs takes a number from 1, --deliveries hundreds, --seconds one from 12\n`,
   )
   process.exit(2)
 }
@@ -107,8 +118,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   })
 }
 await using shelf = createShelf()
-// Peers are only installed on request.
-const usual = (Object.keys(groups) as Group[]).filter((name) => name !== 'peers')
+// Peers are only installed on request, and a snapshot takes its time.
+const usual = (Object.keys(groups) as Group[]).filter((name) => name !== 'peers' && name !== 'snapshot')
 const chosen = positionals.length === 0 ? usual : (positionals as Group[])
 const machine = values['write-results'] ? await describeMachine() : []
 for (const group of chosen) {
@@ -117,6 +128,7 @@ for (const group of chosen) {
     runs,
     full: values.full,
     deliveries,
+    seconds,
     only: values.only,
     shelf,
   })) {

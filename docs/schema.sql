@@ -354,7 +354,7 @@ create index deliveries_default_type on deliveries_default (organization_id, web
 
 create table deliveries_pending partition of deliveries for values from ('infinity') to (maxvalue) with (fillfactor=85, autovacuum_vacuum_scale_factor=0.05);
 create index deliveries_pending_due on deliveries_pending (organization_id, webhook_id, next_attempt_at, id);
-create unique index deliveries_pending_event on deliveries_pending (organization_id, event_id, webhook_id);
+create unique index deliveries_pending_event on deliveries_pending (organization_id, event_id, webhook_id) where event_id is not null;
 create index deliveries_pending_gap on deliveries_pending (organization_id, webhook_id) where event_type = 'gap'::text;
 
 -- Attempts before the last, which is in the row of its delivery. In the week of the delivery, whose id says it.
@@ -3636,9 +3636,11 @@ begin
 end;
 $function$;
 
--- Copies the attempts that these pending deliveries' rows hold to `attempts`, before the next overwrite them. Where the last update was no
--- attempt, the row exists.
-create or replace function archive_attempts_971604267761(p_organization_id uuid, p_webhook_id uuid, p_ids uuid[]) returns void
+-- Copies the attempts that these pending deliveries' rows hold to `attempts`, before the next overwrite them. They are due between
+-- `p_first` and `p_last`. Where the last update was no attempt, the row exists.
+create or replace function archive_attempts_8cb38686d7f5(
+  p_organization_id uuid, p_webhook_id uuid, p_ids uuid[], p_first timestamptz, p_last timestamptz
+) returns void
 language plpgsql volatile as $function$
 begin
   insert into attempts (organization_id, delivery_id, number, at, response_status, error_code, error_message, duration_ms, response_body)
@@ -3646,7 +3648,7 @@ begin
         d.duration_ms, d.response_body
       from deliveries d
       where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(p_ids)
-        and d.log_day = 'infinity' and d.last_attempt_at is not null
+        and d.log_day = 'infinity' and d.next_attempt_at >= p_first and d.next_attempt_at <= p_last and d.last_attempt_at is not null
     on conflict do nothing;
 end;
 $function$;
@@ -3850,12 +3852,12 @@ $function$;
 --
 -- Returns whether the lease is held; when the next delivery is due that the worker does not have, as milliseconds; until when the queue is
 -- leased; and since when the endpoint fails, if the results changed its health.
-create or replace function complete_deliveries_ca5b77bb4ae8(
+create or replace function complete_deliveries_6c074fcbb4dc(
   p_organization_id uuid, p_webhook_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz,
   p_next text, p_priority int, p_known uuid[], p_rewinds int, p_read_to timestamptz, p_read_to_id uuid,
   p_succeeded_at timestamptz, p_failures int, p_failed_at timestamptz, p_succeeded_last timestamptz,
   p_places smallint[], p_counts int[], p_fold_from timestamptz,
-  p_id uuid[], p_number int[], p_seen float8[], p_status text[], p_attempted boolean[], p_started_at float8[], p_ended_at float8[],
+  p_id uuid[], p_due float8[], p_number int[], p_seen float8[], p_status text[], p_attempted boolean[], p_started_at float8[], p_ended_at float8[],
   p_response_status int[], p_response_body text[], p_error_code text[], p_error_message text[], p_duration_ms int[],
   p_next_attempt_at float8[]
 ) returns jsonb
@@ -3864,6 +3866,8 @@ declare
   v_lease_until timestamptz(3);
   v_rewinds int;
   v_written int;
+  v_first timestamptz(3);
+  v_last timestamptz(3);
   v_rewound boolean := false;
   v_failing_since timestamptz(3);
   v_read_to timestamptz(3);
@@ -3878,11 +3882,13 @@ begin
   end if;
 
   if cardinality(p_id) > 0 then
+    select to_timestamp(min(u.due) / 1000), to_timestamp(max(u.due) / 1000) into v_first, v_last from unnest(p_due) as u(due);
     if 1 < any(p_number) then
-      perform archive_attempts_971604267761(p_organization_id, p_webhook_id, p_id);
+      perform archive_attempts_8cb38686d7f5(p_organization_id, p_webhook_id, p_id, v_first, v_last);
     end if;
-    -- The rows are found by their ids, each by the index: a join with what came would read all that is pending. `generate_subscripts`
-    -- makes the planner expect a thousand results; arrays alone, ten, and a nested loop.
+    -- The rows are found by their ids and when they were due. By the ids alone the planner, which counts no dead entries, may read all of
+    -- an index; and a join with what came would. `generate_subscripts` makes it expect a thousand results; arrays alone, ten, and a
+    -- nested loop.
     update deliveries d set status = r.status, attempt_count = d.attempt_count + r.attempted::int,
           response_status = case when r.attempted then r.response_status else d.response_status end,
           response_body = case when r.attempted then r.response_body else d.response_body end,
@@ -3898,7 +3904,7 @@ begin
           as r(id, number, seen, status, attempted, started_at, ended_at, response_status, response_body, error_code, error_message,
             duration_ms, next_attempt_at, place)
         where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(p_id) and d.id = r.id
-          and d.log_day = 'infinity' and d.attempt_count = r.number - 1 and d.updated_at = to_timestamp(r.seen / 1000);
+          and d.log_day = 'infinity' and d.next_attempt_at >= v_first and d.next_attempt_at <= v_last and d.attempt_count = r.number - 1 and d.updated_at = to_timestamp(r.seen / 1000);
     get diagnostics v_written = row_count;
     v_rewound := v_written < cardinality(p_id)
       or extract(epoch from p_read_to) * 1000 >= (select min(u.at) from unnest(p_next_attempt_at) as u(at));
@@ -3997,7 +4003,7 @@ $function$;
 
 -- Fails up to `p_limit` pending deliveries of a disabled endpoint, except those that reach disabled ones too, and returns how many. It
 -- locks the endpoint, as enabling it keeps what is pending, and the queue, as a completion writes the same rows.
-create or replace function fail_pending_acfed50274b4(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_reason text, p_limit int) returns int
+create or replace function fail_pending_1c29e0430124(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_reason text, p_limit int) returns int
 language plpgsql volatile as $function$
 declare
   v_ids uuid[];
@@ -4013,7 +4019,7 @@ begin
   if v_ids is null then
     return 0;
   end if;
-  perform archive_attempts_971604267761(p_organization_id, p_webhook_id, v_ids);
+  perform archive_attempts_8cb38686d7f5(p_organization_id, p_webhook_id, v_ids, '-infinity', 'infinity');
   update deliveries d set status = 'failed', next_attempt_at = null, updated_at = greatest(d.updated_at, p_now),
       last_error_code = 'endpoint_disabled', last_error_message = 'the endpoint was disabled: ' || p_reason,
       log_day = (d.created_at at time zone 'UTC')::date
@@ -4422,7 +4428,7 @@ begin
 end;
 $function$;
 
-create or replace function refresh_subscription_f9ae2ff175d9(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_ends_at timestamptz, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_expires_at timestamptz, p_recovery_id uuid, p_log_begin timestamptz) returns text
+create or replace function refresh_subscription_5ef91d564334(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_ends_at timestamptz, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_expires_at timestamptz, p_recovery_id uuid, p_log_begin timestamptz) returns text
 language plpgsql volatile as $function$
 declare
   v_since timestamptz;
@@ -4435,7 +4441,7 @@ begin
   if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
     raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
   end if;
-  select missed_since_0de8e60de607(p_organization_id, p_webhook_id, p_now, p_log_begin)
+  select missed_since_55ca2aa7091c(p_organization_id, p_webhook_id, p_now, p_log_begin)
     into v_since from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id;
   update webhooks w set ends_at = p_ends_at, status = 'active', disabled_reason = null, disabled_at = null,
       gap_since = coalesce(w.gap_since, w.disabled_at),
@@ -5178,7 +5184,14 @@ begin
 end;
 $function$;
 
-create or replace function missed_since_0de8e60de607(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_log_begin timestamptz) returns timestamptz
+-- Where a recovery of all missed events of an endpoint must begin (specification 11.4): perhaps before the first missed event, never after
+-- it; null when nothing was missed.
+--
+-- The earliest of: the events of the oldest failed deliveries, of which so many are looked at, as those of a large commit are created late
+-- though their events are older; the windows of recoveries whose deliveries (younger than their events) failed; and the time at which the
+-- endpoint was disabled, less a minute, as clocks differ. Not earlier than the endpoint, or than what a recovery requested within a minute
+-- may begin at.
+create or replace function missed_since_55ca2aa7091c(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_log_begin timestamptz) returns timestamptz
 language plpgsql volatile set plan_cache_mode = force_generic_plan set enable_sort = off as $function$
 declare
   v_created_at timestamptz;
@@ -5186,21 +5199,26 @@ declare
 begin
   select w.created_at, least(
       (select min(f.event_created_at) from (select d.event_created_at from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= (p_log_begin::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-        and d.status in ('failed', 'skipped')
-        and d.event_type not in ('ping', 'gap', 'terminated')
-        and (w.subscription_id is null or coalesce(d.response_status, 0) not in (410, 413)) and (d.status, d.id) >= ('failed', first_uuid_v7(p_log_begin::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('failed', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
+          and d.log_day >= (p_log_begin at time zone 'UTC')::date and d.log_day < 'infinity' and d.status in ('failed', 'skipped')
+          and (d.status, d.id) >= ('failed', first_uuid_v7(p_log_begin + interval '1 millisecond'))
+          and (d.status, d.id) <= ('failed', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+          and d.event_type not in ('ping', 'gap', 'terminated')
+          and (w.subscription_id is null or coalesce(d.response_status, 0) not in (410, 413))
         order by d.status, d.id limit 100) f),
       (select min(r.since) from recoveries r
         where r.organization_id = p_organization_id and r.webhook_id = p_webhook_id and r.created > 0
-          and exists (select 1 from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= (p_log_begin::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-        and d.status in ('failed', 'skipped')
-        and d.event_type not in ('ping', 'gap', 'terminated')
-        and (w.subscription_id is null or coalesce(d.response_status, 0) not in (410, 413))
-            and (d.status, d.id) >= ('failed', first_uuid_v7(r.created_at - interval '1 minute')) and (d.status, d.id) <= ('failed', first_uuid_v7(coalesce(r.finished_at, p_now) + interval '1 minute')))),
+          and exists (select 1 from deliveries d
+            where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
+              and d.log_day >= (p_log_begin at time zone 'UTC')::date and d.log_day < 'infinity' and d.status in ('failed', 'skipped')
+              and (d.status, d.id) >= ('failed', first_uuid_v7(r.created_at - interval '1 minute'))
+              and (d.status, d.id) <= ('failed', first_uuid_v7(coalesce(r.finished_at, p_now) + interval '1 minute'))
+              and d.event_type not in ('ping', 'gap', 'terminated')
+              and (w.subscription_id is null or coalesce(d.response_status, 0) not in (410, 413)))),
       case when w.disabled_at is not null or w.gap_until >= p_log_begin
         then least(w.gap_since, w.disabled_at) - interval '1 minute' end)
-    into v_created_at, v_since from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id;
+    into v_created_at, v_since
+    from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id;
   return case when v_since is not null then greatest(v_since, v_created_at, p_log_begin + interval '1 minute') end;
 end;
 $function$;

@@ -19,7 +19,7 @@ create function complete_deliveries(
   p_next text, p_priority int, p_known uuid[], p_rewinds int, p_read_to timestamptz, p_read_to_id uuid,
   p_succeeded_at timestamptz, p_failures int, p_failed_at timestamptz, p_succeeded_last timestamptz,
   p_places smallint[], p_counts int[], p_fold_from timestamptz,
-  p_id uuid[], p_number int[], p_seen float8[], p_status text[], p_attempted boolean[], p_started_at float8[], p_ended_at float8[],
+  p_id uuid[], p_due float8[], p_number int[], p_seen float8[], p_status text[], p_attempted boolean[], p_started_at float8[], p_ended_at float8[],
   p_response_status int[], p_response_body text[], p_error_code text[], p_error_message text[], p_duration_ms int[],
   p_next_attempt_at float8[]
 ) returns jsonb
@@ -28,6 +28,8 @@ declare
   v_lease_until timestamptz(3);
   v_rewinds int;
   v_written int;
+  v_first timestamptz(3);
+  v_last timestamptz(3);
   v_rewound boolean := false;
   v_failing_since timestamptz(3);
   v_read_to timestamptz(3);
@@ -42,11 +44,13 @@ begin
   end if;
 
   if cardinality(p_id) > 0 then
+    select to_timestamp(min(u.due) / 1000), to_timestamp(max(u.due) / 1000) into v_first, v_last from unnest(p_due) as u(due);
     if 1 < any(p_number) then
-      perform archive_attempts(p_organization_id, p_webhook_id, p_id);
+      perform archive_attempts(p_organization_id, p_webhook_id, p_id, v_first, v_last);
     end if;
-    -- The rows are found by their ids, each by the index: a join with what came would read all that is pending. `generate_subscripts`
-    -- makes the planner expect a thousand results; arrays alone, ten, and a nested loop.
+    -- The rows are found by their ids and when they were due. By the ids alone the planner, which counts no dead entries, may read all of
+    -- an index; and a join with what came would. `generate_subscripts` makes it expect a thousand results; arrays alone, ten, and a
+    -- nested loop.
     update deliveries d set status = r.status, attempt_count = d.attempt_count + r.attempted::int,
           response_status = case when r.attempted then r.response_status else d.response_status end,
           response_body = case when r.attempted then r.response_body else d.response_body end,
@@ -62,7 +66,7 @@ begin
           as r(id, number, seen, status, attempted, started_at, ended_at, response_status, response_body, error_code, error_message,
             duration_ms, next_attempt_at, place)
         where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(p_id) and d.id = r.id
-          and d.log_day = 'infinity' and d.attempt_count = r.number - 1 and d.updated_at = to_timestamp(r.seen / 1000);
+          and d.log_day = 'infinity' and d.next_attempt_at >= v_first and d.next_attempt_at <= v_last and d.attempt_count = r.number - 1 and d.updated_at = to_timestamp(r.seen / 1000);
     get diagnostics v_written = row_count;
     v_rewound := v_written < cardinality(p_id)
       or extract(epoch from p_read_to) * 1000 >= (select min(u.at) from unnest(p_next_attempt_at) as u(at));

@@ -68,6 +68,7 @@ const roundColumns: readonly Column<Round>[] = [
 
 const resultColumns: readonly Column<AttemptResult>[] = [
   { name: 'id', value: ({ delivery }) => delivery.id },
+  { name: 'due', value: ({ delivery }) => delivery.dueAt },
   { name: 'number', value: ({ delivery }) => delivery.attemptCount + 1 },
   { name: 'seen', value: ({ delivery }) => delivery.updatedAt },
   { name: 'status', value: ({ verdict }) => verdict.status },

@@ -16,7 +16,7 @@ begin
   if v_ids is null then
     return 0;
   end if;
-  perform archive_attempts(p_organization_id, p_webhook_id, v_ids);
+  perform archive_attempts(p_organization_id, p_webhook_id, v_ids, '-infinity', 'infinity');
   update deliveries d set status = 'failed', next_attempt_at = null, updated_at = greatest(d.updated_at, p_now),
       last_error_code = 'endpoint_disabled', last_error_message = 'the endpoint was disabled: ' || p_reason,
       log_day = (d.created_at at time zone 'UTC')::date
