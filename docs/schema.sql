@@ -1,6 +1,54 @@
--- The schema as a database has it. Generated: npm run generate. Read it from the top: first what there is, then the functions
--- that write it, the commit function first. Weeks of events, deliveries and attempts are made as time goes and are not
--- shown. What each key of the commit function's argument means: packages/service/src/journal/commit-protocol.ts.
+-- The schema as a database has it. Generated: npm run generate.
+--
+-- First the map, then each table with its keys, checks and indexes, then the functions. The sources are .sql files next
+-- to the code that calls them, in packages/service/src; each has the name of its function.
+--
+-- The map: each table below what it refers to, and what writes it. A commit is one call of the commit function: one
+-- transaction, under the lock of the organization's row in organization_clocks.
+--
+--   installation             one row                             the first start, a key rotation, a restore
+--   organizations            what owns everything else           the operator; a move sets `away`
+--     organization_clocks    epoch; the row that is locked       every commit locks it, a restore changes it
+--     commits                counts and digests after a commit   every commit; maintenance deletes all but the latest
+--     restores               the span that each restore lost     a restore
+--     api_keys               identities and their scopes         calls that manage keys
+--       api_key_tokens       from a token's hash to its key      the same, rotations
+--       api_key_uses         when it was last used               requests, at most every so often
+--       console_links        links and sessions of the console   a key, the exchange of the link
+--     revoked_api_keys       what keys were, for 30 days         a revocation
+--
+--   The stream: objects, and what happened to them
+--     teammates, customers, conversations, messages, notes, tickets, bookings
+--                            rows and removal records, in the    commits
+--                            one order of (updated_at, id)
+--     ..._words              what they are found by              commits
+--     inbox                  open conversations that wait        triggers on conversations and messages
+--     events                 what happened, a partition a week   commits, pings, reports of endpoints
+--     idempotency_keys       stored responses, for 24 hours      the commit that made the response
+--     erasures, detachments  what events and responses still     commits that remove; maintenance deletes them
+--                            show of removed objects             once it has erased that
+--
+--   Delivery: of events to endpoints
+--     webhooks               endpoints                           calls that manage endpoints, workers that disable
+--       webhook_secrets      signing secrets, sealed             rotations
+--       webhook_health       recent results                      completions
+--       endpoint_queues      when work is due, and who has it    commits, claims, completions
+--       recoveries           replays of missed events            a call; workers, piece by piece
+--       fan_outs             deliveries of large commits         such a commit; workers, piece by piece
+--     deliveries             event and endpoint: pending ones    commits create them, completions complete them
+--                            apart, completed a partition a week
+--     attempts               all but each delivery's last        completions
+--     delivery_stats         counts by the minute and the hour   completions
+--     removed_webhooks       whose deliveries are still there    the deletion; maintenance
+--     summary_jobs           resolutions without a summary       workers
+--
+--   Several databases (decision 65, decision 66)
+--     directory_organizations, directory_tokens                  in the first database: what the others serve
+--     organization_moves, move_changes                           in the source of a move
+--     organization_arrivals                                      in the target of a move
+--     moved_rows                                                 in both
+--
+--   schema_migrations        which migrations it has had         a start, `deskwire migrate`
 
 -- Which migrations the database has had.
 create table schema_migrations (
@@ -36,9 +84,10 @@ create table organizations (
   check (deletion_began_at is null or suspended_at is not null)
 );
 
--- One row an organization, locked first by every commit. last_stamp is the latest stamp it gave, and
--- events_dropped_to the last event that is no longer stored. The epoch changes when the stream may have gone back
--- in time: cursors of another epoch are refused. Updated constantly: space for HOT updates.
+-- One row an organization, locked first by every commit, which changes nothing in it: a row that every commit updates
+-- gets slower with each while anybody holds a snapshot. last_stamp is the latest stamp given outside of commits, and
+-- events_dropped_to the last event that is no longer stored. The epoch changes when the stream may have gone back in
+-- time: cursors of another epoch are refused.
 create table organization_clocks (
   organization_id uuid not null,
   last_stamp timestamptz(3) not null,
@@ -48,24 +97,26 @@ create table organization_clocks (
   primary key (organization_id),
   foreign key (organization_id) references organizations(organization_id),
   check (away = any (array['arriving'::text, 'moved'::text]))
-) with (fillfactor=20, autovacuum_vacuum_threshold=200, autovacuum_vacuum_cost_delay=0);
+);
 
--- How many objects of a kind exist and how many were removed, the digests and bytes of those that exist, and the
--- last number given.
-create table kind_counters (
+-- What commits have counted: for each kind that a commit wrote, how many of its objects exist and how many were
+-- removed, the digests and bytes of those that exist, and the last number given, all after the commit. The latest of a
+-- kind says all; maintenance deletes those before.
+create table commits (
   organization_id uuid not null,
+  stamp timestamptz(3) not null,
   kind text not null,
   live_count bigint not null,
-  digest numeric not null,
+  removed_count bigint not null,
+  stored_bytes bigint not null,
   last_number bigint not null,
-  stored_bytes bigint not null default 0,
-  removed_count bigint not null default 0,
+  digest numeric not null,
   content_digest numeric not null,
-  primary key (organization_id, kind),
-  foreign key (organization_id) references organizations(organization_id),
+  primary key (organization_id, kind, stamp),
   check (content_digest >= 0::numeric and content_digest < '18446744073709551616'::numeric),
   check (digest >= 0::numeric and digest < '18446744073709551616'::numeric)
-) with (fillfactor=20, autovacuum_vacuum_threshold=200, autovacuum_vacuum_cost_delay=0);
+);
+create index commits_stamp on commits (organization_id, stamp);
 
 -- The span that each restore lost.
 create table restores (
@@ -154,7 +205,8 @@ create index revoked_api_keys_age on revoked_api_keys (revoked_at);
 create index revoked_api_keys_newest on revoked_api_keys (organization_id, revoked_at desc, id desc);
 
 -- What happened, written by the commit that did it. A partition a week: an event's id has its commit's stamp, so
--- ids are in the order of time and the week follows from the id.
+-- ids are in the order of time and the week follows from the id. The events of one change have ids that differ in the
+-- last digit; the first, which ends in 0, has the body of all (events_with_body).
 create table events (
   organization_id uuid not null,
   id uuid not null,
@@ -568,16 +620,7 @@ create index customers_phone on customers (organization_id, phone, created_at de
 create index customers_removed on customers (organization_id, updated_at, id) where removed_at is not null;
 create index customers_stream on customers (organization_id, updated_at, id);
 
--- The words that customers are found by, in a table of their own, so that other changes write nothing here.
-create table customers_words (
-  organization_id uuid not null,
-  id uuid not null,
-  created_at timestamptz(3) not null,
-  terms text not null,
-  primary key (organization_id, id)
-);
-create index customers_words_found on customers_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
-create index customers_words_outdated on customers_words (organization_id, id) where "left"(terms, 2) <> '~3'::text;
+-- customers_words is like teammates_words.
 
 -- The stream of conversations: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
 create table conversations (
@@ -614,16 +657,7 @@ create index conversations_unsummarized on conversations (resolved_at) where res
 create trigger inbox_changed after update on conversations for each row when ((old.status is distinct from new.status or old.assignee_id is distinct from new.assignee_id or old.removed_at is distinct from new.removed_at) and current_setting('deskwire.copying'::text, true) is distinct from 'on'::text) execute function inbox_conversation();
 create trigger inbox_new after insert on conversations for each row when (current_setting('deskwire.copying'::text, true) is distinct from 'on'::text) execute function inbox_conversation();
 
--- The words that conversations are found by, in a table of their own, so that other changes write nothing here.
-create table conversations_words (
-  organization_id uuid not null,
-  id uuid not null,
-  created_at timestamptz(3) not null,
-  terms text not null,
-  primary key (organization_id, id)
-);
-create index conversations_words_found on conversations_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
-create index conversations_words_outdated on conversations_words (organization_id, id) where "left"(terms, 2) <> '~3'::text;
+-- conversations_words is like teammates_words.
 
 -- The stream of messages: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
 create table messages (
@@ -655,16 +689,7 @@ create index messages_stream on messages (organization_id, updated_at, id);
 create trigger inbox_new after insert on messages for each row when (current_setting('deskwire.copying'::text, true) is distinct from 'on'::text) execute function inbox_message();
 create trigger inbox_removed after update on messages referencing old table as before_rows new table as after_rows for each statement when (current_setting('deskwire.copying'::text, true) is distinct from 'on'::text) execute function inbox_removed_messages();
 
--- The words that messages are found by, in a table of their own, so that other changes write nothing here.
-create table messages_words (
-  organization_id uuid not null,
-  id uuid not null,
-  created_at timestamptz(3) not null,
-  terms text not null,
-  primary key (organization_id, id)
-);
-create index messages_words_found on messages_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
-create index messages_words_outdated on messages_words (organization_id, id) where "left"(terms, 2) <> '~3'::text;
+-- messages_words is like teammates_words.
 
 -- The stream of notes: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
 create table notes (
@@ -690,16 +715,7 @@ create index notes_live on notes (organization_id, updated_at, id) where removed
 create index notes_removed on notes (organization_id, updated_at, id) where removed_at is not null;
 create index notes_stream on notes (organization_id, updated_at, id);
 
--- The words that notes are found by, in a table of their own, so that other changes write nothing here.
-create table notes_words (
-  organization_id uuid not null,
-  id uuid not null,
-  created_at timestamptz(3) not null,
-  terms text not null,
-  primary key (organization_id, id)
-);
-create index notes_words_found on notes_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
-create index notes_words_outdated on notes_words (organization_id, id) where "left"(terms, 2) <> '~3'::text;
+-- notes_words is like teammates_words.
 
 -- The stream of tickets: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
 create table tickets (
@@ -736,16 +752,7 @@ create index tickets_status on tickets (organization_id, status, created_at desc
 create index tickets_stream on tickets (organization_id, updated_at, id);
 create index tickets_type on tickets (organization_id, type, created_at desc, id desc) where removed_at is null and type is not null;
 
--- The words that tickets are found by, in a table of their own, so that other changes write nothing here.
-create table tickets_words (
-  organization_id uuid not null,
-  id uuid not null,
-  created_at timestamptz(3) not null,
-  terms text not null,
-  primary key (organization_id, id)
-);
-create index tickets_words_found on tickets_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
-create index tickets_words_outdated on tickets_words (organization_id, id) where "left"(terms, 2) <> '~3'::text;
+-- tickets_words is like teammates_words.
 
 -- The stream of bookings: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
 create table bookings (
@@ -778,16 +785,7 @@ create index bookings_status on bookings (organization_id, status, created_at de
 create index bookings_stream on bookings (organization_id, updated_at, id);
 create index bookings_times on bookings (organization_id, assignee_id, (body::json ->> 'endAt'::text) collate "c") where removed_at is null and assignee_id is not null and (status = any (array['pending'::text, 'confirmed'::text]));
 
--- The words that bookings are found by, in a table of their own, so that other changes write nothing here.
-create table bookings_words (
-  organization_id uuid not null,
-  id uuid not null,
-  created_at timestamptz(3) not null,
-  terms text not null,
-  primary key (organization_id, id)
-);
-create index bookings_words_found on bookings_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
-create index bookings_words_outdated on bookings_words (organization_id, id) where "left"(terms, 2) <> '~3'::text;
+-- bookings_words is like teammates_words.
 
 -- Open conversations, each with the time since when its customer waits.
 create table inbox (
@@ -800,30 +798,80 @@ create table inbox (
 create index inbox_assignee on inbox (organization_id, assignee_id, awaiting_since, conversation_id desc);
 create index inbox_longest on inbox (organization_id, awaiting_since, conversation_id desc);
 
+-- The clocks as readers see them.
+create view clocks as
+  select o.organization_id, o.epoch, o.away, o.events_dropped_to, greatest(o.last_stamp, c.stamp) as last_stamp
+    from organization_clocks o
+    left join lateral (select k.stamp from commits k where k.organization_id = o.organization_id
+      order by k.stamp desc limit 1) c on true;
+
+-- The counters of each kind that has had a row, and of stored responses. The kinds of an organization are found by
+-- stepping from one to the next.
+create view kind_counters as
+  select o.organization_id, k.kind, c.live_count, c.removed_count, c.stored_bytes, c.last_number, c.digest,
+      c.content_digest
+    from organizations o
+    cross join lateral (
+      with recursive kinds as (
+        (select f.kind from commits f where f.organization_id = o.organization_id order by f.kind limit 1)
+        union all
+        select (select f.kind from commits f where f.organization_id = o.organization_id and f.kind > k.kind
+            order by f.kind limit 1) from kinds k where k.kind is not null)
+      select k.kind from kinds k where k.kind is not null) k
+    cross join lateral (
+      select f.live_count, f.removed_count, f.stored_bytes, f.last_number, f.digest, f.content_digest from commits f
+        where f.organization_id = o.organization_id and f.kind = k.kind order by f.stamp desc limit 1) c;
+
+-- Events with what the object was after their change.
+create view events_with_body as
+  select e.organization_id, e.id, e.type, e.created_at, e.subject_kind, e.subject_id,
+      coalesce(e.body, f.body) as body, e.trace_context, e.changed, e.cause
+    from events e
+    left join events f on f.organization_id = e.organization_id and f.id = event_of_change(e.id, 1) and e.body is null;
+
 -- Functions that migrations made.
 
-CREATE OR REPLACE FUNCTION public.content_term(p_body text)
- RETURNS bigint
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE
-RETURN ((('x'::text || "left"(encode(sha256(convert_to(p_body, 'UTF8'::name)), 'hex'::text), 16)))::bit(64))::bigint;
+-- The end of a body, which its commit appends: 39 characters.
+create function body_tail(p_stamp timestamptz) returns text language sql stable parallel safe return
+  '"updatedAt":"' || timestamp_text(p_stamp) || '"}';
 
-CREATE OR REPLACE FUNCTION public.digest_term(p_id uuid, p_updated_at text)
- RETURNS numeric
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE
-RETURN (((('x'::text || "left"(encode(sha256(convert_to((((p_id)::text || ':'::text) || p_updated_at), 'UTF8'::name)), 'hex'::text), 16)))::bit(64))::bigint)::numeric;
+-- The body with null for the reference `p_field`: the first member of this name, as no field with names of clients
+-- comes before it. Quotes within texts are escaped.
+create function body_without_field(p_body text, p_tail text, p_field text, p_id uuid) returns text
+language sql stable parallel safe return
+  left(overlay(p_body placing '"' || p_field || '":null'
+    from strpos(p_body, '"' || p_field || '":') for length(p_field) + 41), -39) || p_tail;
 
-CREATE OR REPLACE FUNCTION public.first_uuid_v7(p_at timestamp with time zone)
- RETURNS uuid
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE
-RETURN ((lpad(to_hex((floor((EXTRACT(epoch FROM p_at) * (1000)::numeric)))::bigint), 12, '0'::text) || '70008000000000000000'::text))::uuid;
+-- The body with null for the reference right before its tail, whose name need not be known: 36 characters of an id.
+create function body_without_last(p_body text, p_tail text) returns text language sql stable parallel safe return
+  left(p_body, -78) || 'null,' || p_tail;
 
-CREATE OR REPLACE FUNCTION public.inbox_conversation()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
+-- The body without the member `p_member` of an object in it, where that is this id.
+create function body_without_member(p_body text, p_tail text, p_member text, p_id uuid) returns text
+language sql stable parallel safe return
+  left(replace(p_body, ',"' || p_member || '":"' || p_id || '"', ''), -39) || p_tail;
+
+create function content_term(p_body text) returns bigint language sql stable parallel safe return
+  ('x' || encode(substr(sha256(convert_to(p_body, 'UTF8')), 1, 8), 'hex'))::bit(64)::bigint;
+
+-- A digest, not negative, in 16 hex digits.
+create function digest_text(p_digest numeric) returns text language sql stable parallel safe return
+  lpad(to_hex((p_digest - case when p_digest < 9223372036854775808 then 0 else 18446744073709551616 end)::bigint),
+    16, '0');
+
+-- The id of an event of the same change as that with the id `p_event_id`: of the first, or of another of at most 16.
+create function event_of_change(p_event_id uuid, p_place integer) returns uuid
+language sql immutable parallel safe return
+  (left(p_event_id::text, 35) || to_hex(p_place - 1))::uuid;
+
+-- The least UUIDv7 of the millisecond of p_at.
+create function first_uuid_v7(p_at timestamptz) returns uuid
+language sql immutable parallel safe
+return (lpad(to_hex(floor(extract(epoch from p_at) * 1000)::bigint), 12, '0') || '70008000000000000000')::uuid;
+
+-- Adds a conversation to the inbox when it is open, removes it when it is not, and keeps its assignee.
+create function inbox_conversation() returns trigger
+language plpgsql as $function$
 begin
   if new.status <> 'open' or new.removed_at is not null then
     delete from inbox i where i.organization_id = new.organization_id and i.conversation_id = new.id;
@@ -839,10 +887,10 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION public.inbox_message()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
+-- A customer's message begins the wait, an answer ends it. An imported message may be older than others of its
+-- conversation: then the conversation's messages are read again.
+create function inbox_message() returns trigger
+language plpgsql as $function$
 declare
   v_sent_at timestamptz := coalesce((new.body::json ->> 'sentAt')::timestamptz, new.created_at);
 begin
@@ -861,10 +909,10 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION public.inbox_removed_messages()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
+-- Reads the messages of conversations again that lost some. Once for the statement: of a conversation with thousands of
+-- messages, each would look at all that are gone.
+create function inbox_removed_messages() returns trigger
+language plpgsql as $function$
 begin
   update inbox i set awaiting_since = inbox_since(i.organization_id, i.conversation_id)
     from (select distinct b.organization_id, b.conversation_id from before_rows b
@@ -875,11 +923,10 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION public.inbox_since(p_organization_id uuid, p_conversation_id uuid)
- RETURNS timestamp with time zone
- LANGUAGE sql
- STABLE
-AS $function$
+-- The time since when the customer of a conversation waits: that of the customer's first message after the last answer,
+-- or infinity. Messages of one batch have one time of creation.
+create function inbox_since(p_organization_id uuid, p_conversation_id uuid) returns timestamptz
+language sql stable as $function$
   with answer as (
     select a.created_at, max(a.body::json ->> 'sentAt') as sent_at from messages a
       where a.organization_id = p_organization_id and a.conversation_id = p_conversation_id and a.removed_at is null
@@ -897,2574 +944,736 @@ AS $function$
       order by m.created_at, m.body::json ->> 'sentAt' limit 1), 'infinity')
 $function$;
 
-CREATE OR REPLACE FUNCTION public.millisecond_after(p_at timestamp with time zone)
- RETURNS timestamp with time zone
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE
-RETURN (p_at + '00:00:00.001'::interval);
+-- Immutable, unlike a sum with an interval, so a sharding layer accepts it in an update (decision 65).
+create function millisecond_after(p_at timestamptz) returns timestamptz
+language sql immutable parallel safe
+return p_at + interval '1 millisecond';
 
-CREATE OR REPLACE FUNCTION public.new_uuid_v7(p_at timestamp with time zone)
- RETURNS uuid
- LANGUAGE sql
- PARALLEL SAFE
-RETURN (encode(set_bit(set_bit(OVERLAY(uuid_send(gen_random_uuid()) PLACING SUBSTRING(int8send((floor((EXTRACT(epoch FROM p_at) * (1000)::numeric)))::bigint) FROM 3) FROM 1 FOR 6), (52)::bigint, 1), (53)::bigint, 1), 'hex'::text))::uuid;
+-- A new UUIDv7 of the time p_at: its milliseconds, then random bits.
+create function new_uuid_v7(p_at timestamptz) returns uuid
+language sql volatile parallel safe
+return encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
+  placing substring(int8send(floor(extract(epoch from p_at) * 1000)::bigint) from 3) from 1 for 6),
+  52, 1), 53, 1), 'hex')::uuid;
 
-CREATE OR REPLACE FUNCTION public.search_vector(p_organization_id uuid, p_terms text)
- RETURNS tsvector
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE
-RETURN array_to_tsvector(string_to_array(("right"((p_organization_id)::text, 8) || replace(p_terms, ' '::text, (' '::text || "right"((p_organization_id)::text, 8)))), ' '::text));
+-- The body of a removed row.
+create function removal_record(p_kind text, p_id uuid, p_stamp timestamptz) returns text
+language sql stable parallel safe return
+  '{"object":"removed","id":"' || p_id || '","resource":"' || p_kind || '","removedAt":"' || timestamp_text(p_stamp)
+    || '"}';
 
--- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
+-- What the words p_terms are indexed as. Each term has the end of the organization's id in front, so that the index
+-- finds those of one organization without an extension. One expression of built-in functions, which the planner
+-- inlines.
+create function search_vector(p_organization_id uuid, p_terms text) returns tsvector
+language sql immutable parallel safe
+return array_to_tsvector(string_to_array(
+  right(p_organization_id::text, 8) || replace(p_terms, ' ', ' ' || right(p_organization_id::text, 8)), ' '));
 
-create or replace function commit_f24edd111368(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
-language plpgsql volatile set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $function$
-#variable_conflict use_column
+-- The layout of a body's bytes (body.ts) for statements: what the database appends, and how it takes a reference out
+-- of a stored body. Stored bodies have it, so it never changes. All are expressions that the planner puts in place.
+
+-- A time as the wire writes it.
+create function timestamp_text(p_at timestamptz) returns text language sql stable parallel safe return
+  to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
+
+-- A row's terms of the two digests (specification 7.8), signed: of its version, of the version that a body shows, and
+-- of its bytes. Not immutable, as the conversion to bytes is not, so that they are put in place.
+create function version_term(p_id uuid, p_stamp text) returns bigint language sql stable parallel safe return
+  ('x' || encode(substr(sha256(convert_to(p_id || ':' || p_stamp, 'UTF8')), 1, 8), 'hex'))::bit(64)::bigint;
+
+create function version_term_of(p_body text) returns bigint language sql stable parallel safe return
+  ('x' || encode(substr(sha256(convert_to(substr(p_body, 8, 36) || ':' || left(right(p_body, 26), 24), 'UTF8')),
+    1, 8), 'hex'))::bit(64)::bigint;
+
+-- Functions of this version, the commit function first. In a database each name ends in a hash of the function's text,
+-- so that processes of two releases can share it. What has a part for each kind is shown for one: ticket.
+-- What each key of the commit function's argument means: packages/service/src/journal/commit-protocol.ts.
+
+-- One thing that a call of the commit function asks for; what a row does not need is null. In the order of
+-- commit-protocol.ts, which writes it.
+create type commit_change as (
+  -- Those of one number commit together or not at all. Rows that a unit was decided on have its number too.
+  unit integer,
+  -- insert, update, delete; require: the row is as it was expected; referring: so are the rows that refer to it.
+  operation text,
+  kind text,
+  id uuid,
+  -- The version that it was decided on. A row of another version is not changed; null: a new row.
+  expected timestamptz,
+  created_at timestamptz,
+  -- The body, up to the part that the database writes.
+  head text,
+  -- The kind's own columns, by name. referring: column, target, count and latest.
+  own jsonb,
+  -- Which of them must be unique or refer to rows that exist, as kind.column; kind.period: the time must be free.
+  checks text[],
+  -- When the time that it takes ends.
+  ends text,
+  -- The terms and bytes of the row that it expects, which its version proves; of a new row the most bytes it can have.
+  old_term bigint,
+  old_content bigint,
+  bytes integer,
+  -- What it is found by; null: as before.
+  terms text,
+  events text[],
+  -- The fields that an update changes.
+  changed jsonb,
+  trace_context text,
+  -- Who caused it; null: the service itself.
+  cause jsonb,
+  -- The response to store with it (idempotency/stored-responses.ts).
+  response jsonb
+);
+
+-- What holds for a whole call of the commit function.
+create type commit_limits as (
+  max_attempts integer,
+  -- How long to wait for the clock row, and for any other.
+  lock_timeout text,
+  row_timeout text,
+  -- How far the time given may be ahead of the database's clock, in milliseconds; null: any.
+  max_clock_skew integer,
+  -- Of all objects of the organization; null: no limit.
+  max_rows bigint,
+  max_bytes bigint,
+  -- The delete of the call removes what it would detach as well.
+  erases boolean
+);
+
+-- One row that a commit has written, as the functions of its kind report it: what is told of it, and what it adds to
+-- its kind's counters.
+create type written_row as (
+  kind text,
+  id uuid,
+  -- Null: it was detached, of which no event tells.
+  body text,
+  -- What the database has appended to the head that it was given; null: nobody gave one.
+  tail text,
+  events text[],
+  changed jsonb,
+  trace_context text,
+  cause jsonb,
+  -- 1: new; -1: removed.
+  rows integer,
+  bytes bigint,
+  term numeric,
+  content numeric,
+  number bigint
+);
+
+-- The counters of each kind of which rows were written, as they are afterwards; digests are modulo 2^64. The planner
+-- puts it in place.
+create function counters_after(p_organization_id uuid, p_written written_row[]) returns table (
+  kind text, live_count bigint, removed_count bigint, stored_bytes bigint, last_number bigint, digest numeric,
+  content_digest numeric
+) language sql stable as $function$
+  select w.kind, coalesce(c.live_count, 0) + w.rows, coalesce(c.removed_count, 0) + w.removed,
+      coalesce(c.stored_bytes, 0) + w.bytes, greatest(c.last_number, w.number),
+      mod(mod(coalesce(c.digest, 0) + w.term, 18446744073709551616) + 18446744073709551616, 18446744073709551616),
+      mod(mod(coalesce(c.content_digest, 0) + w.content, 18446744073709551616) + 18446744073709551616,
+        18446744073709551616)
+    from (
+      select u.kind, sum(u.rows) as rows, count(*) filter (where u.rows < 0) as removed, sum(u.bytes) as bytes,
+          coalesce(max(u.number), 0) as number, sum(u.term) as term, sum(u.content) as content
+        from unnest(p_written) u group by u.kind) w
+    left join lateral (
+      select k.live_count, k.removed_count, k.stored_bytes, k.last_number, k.digest, k.content_digest from commits k
+        where k.organization_id = p_organization_id and k.kind = w.kind order by k.stamp desc limit 1) c on true
+$function$;
+
+-- The ids of all changes whose unit has a refused one: they commit together or not at all. `p_refusals`: an array of
+-- objects with the `id` of a change, or of a row that its unit was decided on.
+create function units_of(p_changes commit_change[], p_refusals jsonb) returns uuid[]
+language plpgsql stable as $function$
+begin
+  return array(select c.id from unnest(p_changes) c where c.unit in (
+    select n.unit from unnest(p_changes) n join jsonb_array_elements(p_refusals) r on n.id = (r->>'id')::uuid));
+end;
+$function$;
+
+-- Refusals of inserts beyond what the organization may store, in the order of `p_changes`, after what is there; without
+-- the changes `p_refused`.
+create function beyond_limits(
+  p_organization_id uuid, p_limits commit_limits, p_changes commit_change[], p_refused uuid[]
+) returns jsonb language plpgsql stable as $function$
 declare
-  v_last timestamptz(3);
+  v_rows bigint;
+  v_bytes bigint;
+begin
+  select coalesce(sum(k.live_count), 0), coalesce(sum(k.stored_bytes), 0) into v_rows, v_bytes
+    from kind_counters k where k.organization_id = p_organization_id;
+  return coalesce((select jsonb_agg(jsonb_build_object('id', g.id, 'reason', 'full', 'of', g.beyond, 'most',
+      case g.beyond when 'rows' then p_limits.max_rows else p_limits.max_bytes end))
+    from (select c.id, case
+        when v_rows + count(*) over earlier > p_limits.max_rows then 'rows'
+        when v_bytes + sum(c.bytes) over earlier > p_limits.max_bytes then 'bytes' end as beyond
+      from unnest(p_changes) with ordinality c
+      where c.operation = 'insert' and c.id <> all(p_refused) window earlier as (order by c.ordinality)) g
+    where g.beyond is not null), '[]');
+end;
+$function$;
+
+-- The receipt of an erase, as JSON: what of each kind was removed, and the checkpoints afterwards. `p_kinds`: that of
+-- the person, whose row is the first of `p_written`, and those that refer to it.
+create function erasure_receipt(
+  p_organization_id uuid, p_stamp timestamptz, p_kinds text[], p_written written_row[]
+) returns text language plpgsql stable as $function$
+begin
+  return (select '{"object":"erasure","resource":"' || p_kinds[1] || '","id":"' || p_written[1].id || '","erasedAt":"'
+      || timestamp_text(p_stamp) || '","removed":{'
+      || string_agg('"' || k.kind || '":' || (select count(*) from unnest(p_written) w
+          where w.kind = k.kind and w.rows < 0), ',' order by k.place) || '},"checkpoint":{'
+      || string_agg('"' || k.kind || '":{"count":' || a.live_count || ',"digest":"' || digest_text(a.digest)
+        || '","contentDigest":"' || digest_text(a.content_digest) || '"}', ',' order by k.place) || '}}'
+    from unnest(p_kinds) with ordinality as k(kind, place)
+    join counters_after(p_organization_id, p_written || array(
+      select row(u.kind, null, null, null, null, null, null, null, 0, 0, 0, 0, 0)::written_row
+        from unnest(p_kinds) u(kind))) a
+      on a.kind = k.kind);
+end;
+$function$;
+
+-- Stores responses that no unexpired ones exist of. Each is JSON: the columns, `request_hash` and `sealed` in hex.
+-- Returns the bytes that they add to what the organization stores, as a row of the kind `stored response`, whose name
+-- no kind has.
+create function store_responses(p_organization_id uuid, p_now timestamptz, p_responses jsonb[]) returns written_row
+language plpgsql volatile as $function$
+declare
+  v_bytes bigint;
+begin
+  with stored as (
+    insert into idempotency_keys as k (organization_id, api_key_id, method, path, key, request_hash, status, subject_id,
+        body, sealed, created_at, counted)
+      select p_organization_id, s.api_key_id, s.method, s.path, s.key, decode(s.request_hash, 'hex'), s.status,
+          s.subject_id, s.body, decode(s.sealed, 'hex'), p_now,
+          coalesce(octet_length(s.body), octet_length(decode(s.sealed, 'hex')), 0)
+        from unnest(p_responses) r(response) cross join lateral jsonb_to_record(r.response) as s(api_key_id uuid,
+          method text, path text, key text, request_hash text, status int, subject_id uuid, body text, sealed text)
+      -- The one that it replaces has expired; its bytes count until this one is deleted.
+      on conflict (organization_id, api_key_id, method, path, key) do update
+        set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
+          body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at,
+          counted = k.counted + excluded.counted
+      returning coalesce(octet_length(k.body), octet_length(k.sealed), 0) as bytes)
+  select coalesce(sum(s.bytes), 0) into v_bytes from stored s;
+  return row('stored response', null, null, null, null, null, null, null, 0, v_bytes, 0, 0, 0)::written_row;
+end;
+$function$;
+
+-- Adds bytes of stored responses to the organization's counters, outside of a commit but under the clock row, as a
+-- commit of its own: it has the next stamp.
+create function count_responses(p_organization_id uuid, p_now timestamptz, p_bytes bigint) returns void
+language plpgsql volatile as $function$
+begin
+  insert into commits (organization_id, stamp, kind, live_count, removed_count, stored_bytes, last_number, digest,
+      content_digest)
+    select p_organization_id, greatest(o.last_stamp + interval '1 millisecond', p_now), a.kind, a.live_count,
+        a.removed_count, a.stored_bytes, a.last_number, a.digest, a.content_digest
+      from clocks o cross join counters_after(p_organization_id, array[row('stored response', null, null, null, null,
+        null, null, null, 0, p_bytes, 0, 0, 0)::written_row]) a
+      where o.organization_id = p_organization_id;
+end;
+$function$;
+
+-- What the removal of rows of `p_kind` does to the rows of one kind that refer to them. They are removed as well,
+-- always where the removal erases a person, or lose the reference. Those that lose it move in the stream, without an
+-- event; maintenance then takes it from what is stored of them. `p_of`: the delete that began it.
+create function unlink_ticket(
+  p_organization_id uuid, p_stamp timestamptz, p_kind text, p_removed uuid[], p_erases boolean, p_of commit_change
+) returns written_row[] language plpgsql volatile as $function$
+declare
+  v_tail text := body_tail(p_stamp);
+  v_found written_row[];
+  v_all written_row[];
+begin
+  if p_kind = 'customer' then
+    with referring as materialized (
+      select t.id, t.updated_at, t.body, d.id as removed_id from unnest(p_removed) d(id)
+        cross join lateral (select f.id, f.updated_at, f.body from tickets f
+          where f.organization_id = p_organization_id and f.customer_id between d.id and d.id and f.removed_at is null
+          order by f.customer_id offset 0) t),
+    gone as (
+      update tickets t set (removed_at, updated_at, body, customer_id, conversation_id, type, priority, status, assignee_id, external_id)
+          = row(p_stamp, p_stamp, removal_record('ticket', t.id, p_stamp), null, null, null, null, null, null, null)
+        from referring r where (p_erases or true)
+          and t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.updated_at
+        returning t.id, t.body, r.body as old_body),
+    detached as (
+      update tickets t set customer_id = null, updated_at = p_stamp, body = body_without_last(r.body, v_tail)
+        from referring r where not (p_erases or true)
+          and t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.updated_at
+        returning t.id, t.body, r.body as old_body, r.removed_id),
+    noted as (
+      insert into detachments (organization_id, subject_id, removed_id, field)
+        select p_organization_id, d.id, d.removed_id, 'customerId' from detached d
+        on conflict do nothing)
+    select array_agg(row('ticket', w.id, w.told, null,
+        case when w.told is not null then '{ticket.deleted}'::text[] end, null, p_of.trace_context, p_of.cause,
+        -(w.told is not null)::int,
+        coalesce(octet_length(w.body), 0) - octet_length(w.old_body),
+        coalesce(version_term_of(w.body), 0)::numeric - version_term_of(w.old_body),
+        coalesce(content_term(w.body), 0)::numeric - content_term(w.old_body), 0)::written_row) into v_found
+      from (select g.id, g.body as told, null as body, g.old_body from gone g
+        union all select d.id, null, d.body, d.old_body from detached d) w;
+    v_all := v_all || v_found;
+  end if;
+  if p_kind = 'conversation' then
+    with referring as materialized (
+      select t.id, t.updated_at, t.body, d.id as removed_id from unnest(p_removed) d(id)
+        cross join lateral (select f.id, f.updated_at, f.body from tickets f
+          where f.organization_id = p_organization_id and f.conversation_id between d.id and d.id and f.removed_at is null
+          order by f.conversation_id offset 0) t),
+    gone as (
+      update tickets t set (removed_at, updated_at, body, customer_id, conversation_id, type, priority, status, assignee_id, external_id)
+          = row(p_stamp, p_stamp, removal_record('ticket', t.id, p_stamp), null, null, null, null, null, null, null)
+        from referring r where (p_erases or false)
+          and t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.updated_at
+        returning t.id, t.body, r.body as old_body),
+    detached as (
+      update tickets t set conversation_id = null, updated_at = p_stamp, body = body_without_field(r.body, v_tail, 'conversationId', r.removed_id)
+        from referring r where not (p_erases or false)
+          and t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.updated_at
+        returning t.id, t.body, r.body as old_body, r.removed_id),
+    noted as (
+      insert into detachments (organization_id, subject_id, removed_id, field)
+        select p_organization_id, d.id, d.removed_id, '/conversationId' from detached d
+        on conflict do nothing)
+    select array_agg(row('ticket', w.id, w.told, null,
+        case when w.told is not null then '{ticket.deleted}'::text[] end, null, p_of.trace_context, p_of.cause,
+        -(w.told is not null)::int,
+        coalesce(octet_length(w.body), 0) - octet_length(w.old_body),
+        coalesce(version_term_of(w.body), 0)::numeric - version_term_of(w.old_body),
+        coalesce(content_term(w.body), 0)::numeric - content_term(w.old_body), 0)::written_row) into v_found
+      from (select g.id, g.body as told, null as body, g.old_body from gone g
+        union all select d.id, null, d.body, d.old_body from detached d) w;
+    v_all := v_all || v_found;
+  end if;
+  if p_kind = 'teammate' then
+    with referring as materialized (
+      select t.id, t.updated_at, t.body, d.id as removed_id from unnest(p_removed) d(id)
+        cross join lateral (select f.id, f.updated_at, f.body from tickets f
+          where f.organization_id = p_organization_id and f.assignee_id between d.id and d.id and f.removed_at is null
+          order by f.assignee_id offset 0) t),
+    gone as (
+      update tickets t set (removed_at, updated_at, body, customer_id, conversation_id, type, priority, status, assignee_id, external_id)
+          = row(p_stamp, p_stamp, removal_record('ticket', t.id, p_stamp), null, null, null, null, null, null, null)
+        from referring r where (p_erases or false)
+          and t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.updated_at
+        returning t.id, t.body, r.body as old_body),
+    detached as (
+      update tickets t set assignee_id = null, updated_at = p_stamp, body = body_without_field(r.body, v_tail, 'assigneeId', r.removed_id)
+        from referring r where not (p_erases or false)
+          and t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.updated_at
+        returning t.id, t.body, r.body as old_body, r.removed_id),
+    noted as (
+      insert into detachments (organization_id, subject_id, removed_id, field)
+        select p_organization_id, d.id, d.removed_id, '/assigneeId' from detached d
+        on conflict do nothing)
+    select array_agg(row('ticket', w.id, w.told, null,
+        case when w.told is not null then '{ticket.deleted}'::text[] end, null, p_of.trace_context, p_of.cause,
+        -(w.told is not null)::int,
+        coalesce(octet_length(w.body), 0) - octet_length(w.old_body),
+        coalesce(version_term_of(w.body), 0)::numeric - version_term_of(w.old_body),
+        coalesce(content_term(w.body), 0)::numeric - content_term(w.old_body), 0)::written_row) into v_found
+      from (select g.id, g.body as told, null as body, g.old_body from gone g
+        union all select d.id, null, d.body, d.old_body from detached d) w;
+    v_all := v_all || v_found;
+  end if;
+  delete from tickets_words w using unnest(v_all) g
+    where g.rows < 0 and w.organization_id = p_organization_id and w.id = g.id;
+  return v_all;
+end;
+$function$;
+
+-- The part of one kind in a commit, made for each kind from its declaration; `tickets` holds its rows. commit.sql
+-- calls the functions in this order, under the clock row; after the deletes those of unlink.sql. Each returns what it
+-- has refused or written. No other kind's table is read, but to see that a row referred to exists.
+--
+-- Rows are found by their key, whatever the planner knows of the tables: a row that is expected by a condition that no
+-- partial index matches; a row referred to by a range, of which only the key has the order.
+
+-- Refusals of changes, and of rows that their units were decided on, that are in another version by now.
+create function moved_on_ticket(p_organization_id uuid, p_changes commit_change[]) returns jsonb
+language plpgsql stable as $function$
+begin
+  return to_jsonb(array(select jsonb_build_object('id', c.id, 'reason', 'conflict') from unnest(p_changes) c
+    where c.kind = 'ticket' and c.expected is not null
+      and not exists (select 1 from tickets t where t.organization_id = p_organization_id and t.id = c.id
+        and t.updated_at = c.expected and coalesce(t.removed_at, 'infinity') = 'infinity')));
+end;
+$function$;
+
+-- Deletes. A removed row keeps its key and its place in the order; its body is its removal record.
+create function delete_ticket(
+  p_organization_id uuid, p_stamp timestamptz, p_changes commit_change[], p_refused uuid[]
+) returns written_row[] language plpgsql volatile as $function$
+declare
+  v_gone written_row[];
+begin
+  with gone as (
+    update tickets t set (removed_at, updated_at, body, customer_id, conversation_id, type, priority, status, assignee_id, external_id)
+        = row(p_stamp, p_stamp, removal_record('ticket', t.id, p_stamp), null, null, null, null, null, null, null)
+      from unnest(p_changes) c
+      where c.kind = 'ticket' and c.operation = 'delete' and c.id <> all(p_refused)
+        and t.organization_id = p_organization_id and t.id = c.id and t.updated_at = c.expected
+        and coalesce(t.removed_at, 'infinity') = 'infinity'
+      returning t.id, t.body, c.events, c.trace_context, c.cause, c.bytes, c.old_term, c.old_content)
+  select array_agg(row('ticket', g.id, g.body, g.body, g.events, null, g.trace_context, g.cause,
+      -1, -g.bytes, -g.old_term, -g.old_content, 0)::written_row) into v_gone from gone g;
+  delete from tickets_words w using unnest(v_gone) g where w.organization_id = p_organization_id and w.id = g.id;
+  return v_gone;
+end;
+$function$;
+
+-- Refusals of changes that were decided on the current row: the others are conflicts, to be decided again. `p_checks`:
+-- what the call asks for; nothing else is looked at.
+create function check_ticket(
+  p_organization_id uuid, p_changes commit_change[], p_checks text[], p_refused uuid[]
+) returns jsonb language plpgsql stable as $function$
+declare
+  v_current commit_change[];
+  v_found jsonb := '[]';
+begin
+  v_current := array(select c from unnest(p_changes) c
+    where c.kind = 'ticket' and c.checks is not null and c.id <> all(p_refused)
+      and (c.expected is null or exists (select 1 from tickets t where t.organization_id = p_organization_id
+        and t.id = c.id and t.updated_at = c.expected and coalesce(t.removed_at, 'infinity') = 'infinity')));
+  -- Unique values that another row has.
+  if 'ticket.external_id' = any(p_checks) then
+    v_found := v_found || to_jsonb(array(
+      select jsonb_build_object('id', c.id, 'reason', 'duplicate', 'field', 'externalId', 'existingId', t.id)
+        from unnest(v_current) c cross join lateral jsonb_to_record(c.own) as v(external_id text)
+        join tickets t on t.organization_id = p_organization_id and t.external_id = v.external_id and t.id <> c.id
+        where 'ticket.external_id' = any(c.checks)));
+  end if;
+  if 'ticket.number' = any(p_checks) then
+    v_found := v_found || to_jsonb(array(
+      select jsonb_build_object('id', c.id, 'reason', 'duplicate', 'field', 'number', 'existingId', t.id)
+        from unnest(v_current) c cross join lateral jsonb_to_record(c.own) as v(number bigint)
+        join tickets t on t.organization_id = p_organization_id and t.number = v.number and t.id <> c.id
+        where 'ticket.number' = any(c.checks)));
+  end if;
+  -- References to rows that do not exist, or that may not be referred to.
+  if 'ticket.customer_id' = any(p_checks) then
+    v_found := v_found || to_jsonb(array(
+      select jsonb_build_object('id', c.id, 'reason', 'dangling', 'field', 'customerId')
+        from unnest(v_current) c cross join lateral jsonb_to_record(c.own) as v(customer_id uuid)
+        where 'ticket.customer_id' = any(c.checks) and v.customer_id is not null
+          and not exists (select 1 from (select f.removed_at, false as holds from tickets f
+              where f.organization_id = p_organization_id and f.id between v.customer_id and v.customer_id
+              order by f.id limit 1) t
+            where t.removed_at is null and t.holds)));
+  end if;
+  -- Rows that refer to one on which a unit was decided, where any came, went or changed since.
+  if 'ticket.customer_id.referring' = any(p_checks) then
+    v_found := v_found || to_jsonb(array(
+      select jsonb_build_object('id', c.id, 'reason', 'conflict')
+        from unnest(p_changes) c
+        cross join lateral jsonb_to_record(c.own) as v(target uuid, count bigint, latest timestamptz)
+        cross join lateral (select count(*), max(f.updated_at) as latest
+          from (select f.updated_at from tickets f where f.organization_id = p_organization_id
+            and f.customer_id between v.target and v.target and f.removed_at is null and true) f) t
+        where c.operation = 'referring' and 'ticket.customer_id.referring' = any(c.checks)
+          and (v.count <> t.count or v.latest is distinct from t.latest)));
+  end if;
+  if 'ticket.conversation_id' = any(p_checks) then
+    v_found := v_found || to_jsonb(array(
+      select jsonb_build_object('id', c.id, 'reason', 'dangling', 'field', 'conversationId')
+        from unnest(v_current) c cross join lateral jsonb_to_record(c.own) as v(conversation_id uuid)
+        where 'ticket.conversation_id' = any(c.checks) and v.conversation_id is not null
+          and not exists (select 1 from (select f.removed_at, false as holds from tickets f
+              where f.organization_id = p_organization_id and f.id between v.conversation_id and v.conversation_id
+              order by f.id limit 1) t
+            where t.removed_at is null and t.holds)));
+  end if;
+  -- Rows that refer to one on which a unit was decided, where any came, went or changed since.
+  if 'ticket.conversation_id.referring' = any(p_checks) then
+    v_found := v_found || to_jsonb(array(
+      select jsonb_build_object('id', c.id, 'reason', 'conflict')
+        from unnest(p_changes) c
+        cross join lateral jsonb_to_record(c.own) as v(target uuid, count bigint, latest timestamptz)
+        cross join lateral (select count(*), max(f.updated_at) as latest
+          from (select f.updated_at from tickets f where f.organization_id = p_organization_id
+            and f.conversation_id between v.target and v.target and f.removed_at is null and f.status in ('pending', 'on_hold', 'resolved') order by f.conversation_id, f.created_at desc, f.id desc limit 100) f) t
+        where c.operation = 'referring' and 'ticket.conversation_id.referring' = any(c.checks)
+          and (v.count <> t.count or v.latest is distinct from t.latest)));
+  end if;
+  if 'ticket.assignee_id' = any(p_checks) then
+    v_found := v_found || to_jsonb(array(
+      select jsonb_build_object('id', c.id, 'reason', 'dangling', 'field', 'assigneeId')
+        from unnest(v_current) c cross join lateral jsonb_to_record(c.own) as v(assignee_id uuid)
+        where 'ticket.assignee_id' = any(c.checks) and v.assignee_id is not null
+          and not exists (select 1 from (select f.removed_at, false as holds from tickets f
+              where f.organization_id = p_organization_id and f.id between v.assignee_id and v.assignee_id
+              order by f.id limit 1) t
+            where t.removed_at is null and t.holds)));
+  end if;
+  -- Rows that refer to one on which a unit was decided, where any came, went or changed since.
+  if 'ticket.assignee_id.referring' = any(p_checks) then
+    v_found := v_found || to_jsonb(array(
+      select jsonb_build_object('id', c.id, 'reason', 'conflict')
+        from unnest(p_changes) c
+        cross join lateral jsonb_to_record(c.own) as v(target uuid, count bigint, latest timestamptz)
+        cross join lateral (select count(*), max(f.updated_at) as latest
+          from (select f.updated_at from tickets f where f.organization_id = p_organization_id
+            and f.assignee_id between v.target and v.target and f.removed_at is null and true) f) t
+        where c.operation = 'referring' and 'ticket.assignee_id.referring' = any(c.checks)
+          and (v.count <> t.count or v.latest is distinct from t.latest)));
+  end if;
+  return v_found;
+end;
+$function$;
+
+-- New and changed rows, and what they are found by. A body of a later version of its kind keeps that version, as it
+-- keeps the members that this version lacks.
+create function write_ticket(
+  p_organization_id uuid, p_stamp timestamptz, p_changes commit_change[], p_operations text[], p_refused uuid[]
+) returns written_row[] language plpgsql volatile as $function$
+declare
+  v_stamp text := timestamp_text(p_stamp);
+  v_tail text := body_tail(p_stamp);
+  v_numbers jsonb;
+  v_new written_row[];
+  v_changed written_row[];
+begin
+  if 'insert ticket' = any(p_operations) then
+    -- Numbers go on from the last one, in the order of created_at; an import may bring its own.
+    select jsonb_object_agg(n.id, n.number) into v_numbers
+      from (select c.id, coalesce(i.number, greatest(l.number, max(i.number) over ())
+            + count(*) filter (where i.number is null) over (order by c.created_at, c.id)) as number
+        from unnest(p_changes) c
+        cross join lateral (select (c.own->>'number')::bigint as number) i
+        cross join (select coalesce((select k.last_number from commits k where k.organization_id = p_organization_id
+          and k.kind = 'ticket' order by k.stamp desc limit 1), 0) as number) l
+        where c.kind = 'ticket' and c.operation = 'insert' and c.id <> all(p_refused)) n;
+    with fresh as materialized (
+      select c.id, c.created_at, c.head || t.tail as body, t.tail, c.own, c.terms, c.events, c.trace_context, c.cause,
+          (v_numbers->>c.id::text)::bigint as number
+        from unnest(p_changes) c cross join lateral (select '"number":' || (v_numbers->>c.id::text) || ',' || v_tail as tail) t
+        where c.kind = 'ticket' and c.operation = 'insert' and c.id <> all(p_refused)),
+    found_by as (
+      insert into tickets_words (organization_id, id, created_at, terms)
+        select p_organization_id, f.id, f.created_at, concat_ws(' ', f.terms, f.number) from fresh f
+          where f.terms is not null),
+    added as (
+      insert into tickets (organization_id, id, created_at, updated_at, body, body_version, customer_id, conversation_id, type, priority, status, assignee_id, external_id, number)
+        select p_organization_id, f.id, f.created_at, p_stamp, f.body, 1, v.customer_id, v.conversation_id, v.type, v.priority, v.status, v.assignee_id, v.external_id, f.number
+          from fresh f cross join lateral jsonb_to_record(f.own) as v(customer_id uuid, conversation_id uuid, type text, priority text, status text, assignee_id uuid, external_id text, number bigint))
+    select array_agg(row('ticket', f.id, f.body, f.tail, f.events, null, f.trace_context, f.cause,
+        1, octet_length(f.body), version_term(f.id, v_stamp), content_term(f.body), f.number)::written_row)
+      into v_new from fresh f;
+  end if;
+
+  if 'update ticket' = any(p_operations) then
+    with changed as (
+      update tickets t set (updated_at, body, body_version, customer_id, conversation_id, type, priority, status, assignee_id, external_id)
+          = row(p_stamp, c.head || v_tail, greatest(t.body_version, 1), v.customer_id, v.conversation_id, v.type, v.priority, v.status, v.assignee_id, v.external_id)
+        from unnest(p_changes) c cross join lateral jsonb_to_record(c.own) as v(customer_id uuid, conversation_id uuid, type text, priority text, status text, assignee_id uuid, external_id text, number bigint)
+        where c.kind = 'ticket' and c.operation = 'update' and c.id <> all(p_refused)
+          and t.organization_id = p_organization_id and t.id = c.id and t.updated_at = c.expected
+          and coalesce(t.removed_at, 'infinity') = 'infinity'
+        returning t.id, t.body, c.events, c.changed, c.trace_context, c.cause, c.bytes, c.old_term, c.old_content)
+    -- The terms and bytes of the row before come from the change, and its version proves them.
+    select array_agg(row('ticket', u.id, u.body, v_tail, u.events, u.changed, u.trace_context, u.cause,
+        0, octet_length(u.body) - u.bytes, version_term(u.id, v_stamp)::numeric - u.old_term,
+        content_term(u.body)::numeric - u.old_content, 0)::written_row) into v_changed from changed u;
+    if 'find ticket' = any(p_operations) then
+      insert into tickets_words (organization_id, id, created_at, terms)
+        select p_organization_id, c.id, c.created_at, c.terms
+          from unnest(v_changed) u join unnest(p_changes) c on c.id = u.id and c.terms is not null
+        on conflict (organization_id, id) do update set terms = excluded.terms;
+    end if;
+  end if;
+  return v_new || v_changed;
+end;
+$function$;
+
+-- The commit function: the one writer of stamps, rows, removals, events, counters and stored responses of an
+-- organization. It does what a call asks for in this order: versions, deletes, checks, writes. It guarantees:
+--
+-- - the stamp is later than that of every earlier commit of the organization, whatever the clocks say, and at most
+--   max_clock_skew ahead of the database's clock, unless an earlier stamp is;
+-- - a change of a row that has moved on, one that takes a used unique value or time, and one that refers to a missing
+--   row is refused with its unit, without effect on others; a lone change of a row that has moved on is missing from
+--   the answer, which means conflict;
+-- - a removal removes or detaches the row's dependents, also those created a moment ago;
+-- - an event exists exactly if its change committed, and a delivery for each endpoint that is active and subscribed;
+-- - the counters are those of the rows, at every stamp.
+--
+-- Commits of an organization come one after another: each locks its clock row, which none of them changes, and appends
+-- what it has counted, so that nothing here gets slower while somebody holds a snapshot. p_changes: commit-change.sql.
+create function commit(
+  p_organization_id uuid, p_now timestamptz, p_limits commit_limits, p_changes commit_change[]
+) returns jsonb language plpgsql volatile
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off
+as $function$
+declare
   v_away text;
+  v_floor timestamptz;
   v_stamp timestamptz(3);
-  v_text text;
-  v_tail text;
+  v_kinds text[];
+  v_operations text[];
+  v_checks text[];
+  v_are_together boolean;
+  v_have_responses boolean;
   v_refused uuid[] := '{}';
   v_refusals jsonb := '[]';
-  v_found jsonb;
-  v_done uuid[] := '{}';
-  v_bodies text[] := '{}';
-  v_rows uuid[];
-  v_row_bodies text[];
-  v_numbers jsonb := '{}';
-  v_count bigint;
-  v_bytes bigint;
-  v_digest numeric;
-  v_content numeric;
-  v_number bigint;
-  v_dependents uuid[];
-  v_events uuid[] := '{}';
-  v_event_types text[] := '{}';
-  v_event_kinds text[] := '{}';
-  v_event_subjects uuid[] := '{}';
-  v_any boolean;
-  v_woken jsonb;
-  v_gone uuid[];
+  v_written written_row[] := '{}';
+  v_gone written_row[];
+  v_next written_row[];
+  v_kind text;
+  v_ids uuid[];
+  v_erases boolean := p_limits.erases;
   v_receipt text;
+  v_events uuid[];
+  v_types text[];
+  v_done jsonb;
+  v_made boolean;
   v_large boolean;
-  v_period record;
-  v_owner uuid;
-  v_taken text[];
-  v_existing text;
+  v_woken jsonb;
 begin
-  -- 1. Lock the clock row, which serializes the organization's commits, and compute the stamp.
+  -- 1. The clock row: lock, and stamp. A clock that is ahead is refused, as stamps never decrease: it would advance the
+  -- stream for good. A call waits longer for the lock only where no other organization waits with it.
 
-  -- Reject a clock that is ahead: stamps never decrease, so it would advance the stream permanently.
-  if p_now > clock_timestamp() + make_interval(secs => (p_changes->>'max_clock_skew')::int / 1000.0) then
-    raise exception 'the time given is % ahead of the database', p_now - clock_timestamp()
-      using errcode = 'DW001';
+  if p_now > clock_timestamp() + make_interval(secs => p_limits.max_clock_skew / 1000.0) then
+    raise exception 'the time given is % ahead of the database', p_now - clock_timestamp() using errcode = 'DW001';
   end if;
-  -- Longer than any ordinary commit: a call that waits longer, and the organizations with it, tries another way.
-  perform set_config('lock_timeout', coalesce(p_changes->>'lock_timeout', '250ms'), true);
-  select c.last_stamp, c.away into v_last, v_away from organization_clocks c
-    where c.organization_id = p_organization_id for update;
+  perform set_config('lock_timeout', p_limits.lock_timeout, true);
+  select c.away, c.last_stamp into v_away, v_floor from organization_clocks c
+    where c.organization_id = p_organization_id for no key update;
   if not found then
     raise exception 'organization % has no clock', p_organization_id;
   end if;
   if v_away is not null then
     raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = v_away;
   end if;
-  -- Large commits wait longer for row locks instead of restarting.
-  if p_changes ? 'row_timeout' then
-    perform set_config('lock_timeout', p_changes->>'row_timeout', true);
+  if p_limits.row_timeout <> p_limits.lock_timeout then
+    perform set_config('lock_timeout', p_limits.row_timeout, true);
   end if;
-  v_stamp := greatest(v_last + interval '1 millisecond', p_now);
-  v_text := to_char(v_stamp at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
-  v_tail := '"updatedAt":"' || v_text || '"}';
+
+  -- Read after the lock, to see what was committed while it was waited for; and what the call asks for.
+  select greatest(greatest(v_floor, (select k.stamp from commits k where k.organization_id = p_organization_id
+        order by k.stamp desc limit 1)) + interval '1 millisecond', p_now),
+      array_agg(c.kind),
+      array_agg(c.operation || ' ' || c.kind) || array_agg('find ' || c.kind) filter (where c.terms is not null),
+      string_to_array(string_agg(array_to_string(c.checks, ' '), ' '), ' '),
+      count(c.unit) > max(c.unit) + 1, count(c.response) > 0
+    into v_stamp, v_kinds, v_operations, v_checks, v_are_together, v_have_responses from unnest(p_changes) c;
 
   -- 2. A change whose idempotency key has committed already is not made again: its caller gets the stored response.
 
-  if p_changes ? 'idempotency' then
-    select jsonb_agg(jsonb_build_object('id', i.subject_id, 'reason', 'replayed')) into v_found
-      from (select p_organization_id as organization_id, k.subject_id, k.api_key_id, k.method, k.path, k.key
-          from jsonb_to_recordset(p_changes->'idempotency') as k(subject_id uuid, api_key_id uuid, method text, path text, key text) where k.subject_id = any(array[k.subject_id]) offset 0) i
-      cross join lateral (select k.key from idempotency_keys k where k.organization_id = i.organization_id
+  if v_have_responses then
+    v_refusals := coalesce((select jsonb_agg(jsonb_build_object('id', c.id, 'reason', 'replayed'))
+      from unnest(p_changes) c
+      cross join lateral jsonb_to_record(c.response) as i(api_key_id uuid, method text, path text, key text)
+      cross join lateral (select k.key from idempotency_keys k where k.organization_id = p_organization_id
         and k.api_key_id = i.api_key_id and k.method = i.method and k.path = i.path and k.key between i.key and i.key
-        and k.created_at > p_now - interval '24 hours' order by k.key limit 1) k;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
+        and k.created_at > p_now - interval '24 hours' order by k.key limit 1) k
+      where c.response is not null), '[]');
   end if;
 
+  -- 3. Units that were decided on rows which have moved on since. Before the deletes, which no later refusal undoes.
 
-  -- 3. Rows that have moved on since a unit was decided. Before the deletes, so that a unit with one is refused whole.
-
-  if p_changes ? 'teammate_expected' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
-      into v_found from (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'teammate_expected') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r
-      where not exists (select 1 from teammates t where t.organization_id = r.organization_id
-        and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+  if v_are_together then
+    if 'ticket' = any(v_kinds) then
+      v_refusals := v_refusals || moved_on_ticket(p_organization_id, p_changes);
     end if;
   end if;
-
-  if p_changes ? 'customer_expected' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
-      into v_found from (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'customer_expected') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r
-      where not exists (select 1 from customers t where t.organization_id = r.organization_id
-        and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
+  if v_refusals <> '[]' then
+    v_refused := units_of(p_changes, v_refusals);
   end if;
 
-  if p_changes ? 'conversation_expected' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
-      into v_found from (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'conversation_expected') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r
-      where not exists (select 1 from conversations t where t.organization_id = r.organization_id
-        and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
+  -- 4. Deletes, and what they do to the rows that refer to what is removed, to those that refer to these, and so on.
+  -- Whatever else the call brings then sees the rows gone, and their dependents changed.
+
+  if 'delete ticket' = any(v_operations) then
+    v_written := v_written || delete_ticket(p_organization_id, v_stamp, p_changes, v_refused);
   end if;
-
-  if p_changes ? 'message_expected' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
-      into v_found from (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'message_expected') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r
-      where not exists (select 1 from messages t where t.organization_id = r.organization_id
-        and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'note_expected' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
-      into v_found from (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'note_expected') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r
-      where not exists (select 1 from notes t where t.organization_id = r.organization_id
-        and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'ticket_expected' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
-      into v_found from (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'ticket_expected') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r
-      where not exists (select 1 from tickets t where t.organization_id = r.organization_id
-        and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'booking_expected' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
-      into v_found from (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'booking_expected') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r
-      where not exists (select 1 from bookings t where t.organization_id = r.organization_id
-        and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-
-  if v_refused <> '{}' and p_changes ? 'units' then
-    select v_refused || coalesce(array_agg(m.id), '{}') into v_refused
-      from jsonb_to_recordset(p_changes->'units') as m(unit int, id uuid)
-      where m.unit in (select n.unit from jsonb_to_recordset(p_changes->'units') as n(unit int, id uuid)
-        where n.id = any(v_refused));
-  end if;
-
-  -- 4. Deletes, and what they do to the rows that refer to what is removed. Whatever else the call brings then sees the
-  -- rows gone, and their dependents changed.
-
-  if p_changes ? 'teammate_delete' then
-    with gone as (
-      update teammates t set email = null, active = null, body = '{"object":"removed","id":"' || t.id || '","resource":"teammate","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
-        from (select p_organization_id as organization_id, k.id, k.expected, k.old_term, k.old_content, k.old_bytes
-          from jsonb_to_recordset(p_changes->'teammate_delete') as k(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int) where k.id = any(array[k.id]) offset 0) r
-        where t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.expected
-          and coalesce(t.removed_at, 'infinity') = 'infinity' and r.id <> all(v_refused)
-        returning t.id, t.body, r.old_term, r.old_content, r.old_bytes)
-      select array_agg(id), array_agg(body), -count(*), -sum(old_term), -sum(old_content), -sum(old_bytes)
-        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes from gone;
-    if v_rows is not null then
-      v_done := v_done || v_rows;
-      v_bodies := v_bodies || v_row_bodies;
-      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'teammate', v_count, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      insert into erasures (organization_id, subject_id, removed_at)
-        select p_organization_id, d.id, v_stamp from unnest(v_rows) as d(id);
-      delete from teammates_words w using (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        where w.organization_id = d.organization_id and w.id = d.id;
-
-      with referring as (
-        select t.id, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(left((overlay(t.body placing '"assigneeId":null' from strpos(t.body, '"assigneeId":') for 51)), -39) || v_tail, 'UTF8')) as content,
-            sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as old_version, sha256(convert_to(t.body, 'UTF8')) as old_content
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.assignee_id from conversations f
-          where f.organization_id = d.organization_id and f.assignee_id between d.id and d.id and f.removed_at is null
-          order by f.assignee_id offset 0) t offset 0)
-        select array_agg(id), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616),
-            mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), sum(-34)
-          into v_dependents, v_digest, v_content, v_bytes from referring;
-      if v_dependents is not null then
-        insert into detachments (organization_id, subject_id, removed_id, field)
-          select p_organization_id, d.id, d.assignee_id, '/assigneeId' from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.assignee_id from conversations f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d
-          on conflict do nothing;
-        update conversations t set assignee_id = null, body = left((overlay(t.body placing '"assigneeId":null' from strpos(t.body, '"assigneeId":') for 51)), -39) || v_tail,
-            updated_at = v_stamp
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.updated_at from conversations f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
-        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'conversation', 0, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      end if;
-
-      with referring as (
-        select t.id, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(left((overlay(t.body placing '' from strpos(t.body, ',"id":"' || t.author_id || '"') for 44)), -39) || v_tail, 'UTF8')) as content,
-            sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as old_version, sha256(convert_to(t.body, 'UTF8')) as old_content
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.author_id from messages f
-          where f.organization_id = d.organization_id and f.author_id between d.id and d.id and f.removed_at is null
-          order by f.author_id offset 0) t offset 0)
-        select array_agg(id), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616),
-            mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), sum(-44)
-          into v_dependents, v_digest, v_content, v_bytes from referring;
-      if v_dependents is not null then
-        insert into detachments (organization_id, subject_id, removed_id, field)
-          select p_organization_id, d.id, d.author_id, '/author/id' from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.author_id from messages f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d
-          on conflict do nothing;
-        update messages t set author_id = null, body = left((overlay(t.body placing '' from strpos(t.body, ',"id":"' || t.author_id || '"') for 44)), -39) || v_tail,
-            updated_at = v_stamp
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.updated_at from messages f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
-        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'message', 0, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      end if;
-
-      with referring as (
-        select t.id, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(left((overlay(t.body placing '' from strpos(t.body, ',"id":"' || t.author_id || '"') for 44)), -39) || v_tail, 'UTF8')) as content,
-            sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as old_version, sha256(convert_to(t.body, 'UTF8')) as old_content
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.author_id from notes f
-          where f.organization_id = d.organization_id and f.author_id between d.id and d.id and f.removed_at is null
-          order by f.author_id offset 0) t offset 0)
-        select array_agg(id), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616),
-            mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), sum(-44)
-          into v_dependents, v_digest, v_content, v_bytes from referring;
-      if v_dependents is not null then
-        insert into detachments (organization_id, subject_id, removed_id, field)
-          select p_organization_id, d.id, d.author_id, '/author/id' from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.author_id from notes f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d
-          on conflict do nothing;
-        update notes t set author_id = null, body = left((overlay(t.body placing '' from strpos(t.body, ',"id":"' || t.author_id || '"') for 44)), -39) || v_tail,
-            updated_at = v_stamp
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.updated_at from notes f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
-        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'note', 0, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      end if;
-
-      with referring as (
-        select t.id, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(left((overlay(t.body placing '"assigneeId":null' from strpos(t.body, '"assigneeId":') for 51)), -39) || v_tail, 'UTF8')) as content,
-            sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as old_version, sha256(convert_to(t.body, 'UTF8')) as old_content
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.assignee_id from tickets f
-          where f.organization_id = d.organization_id and f.assignee_id between d.id and d.id and f.removed_at is null
-          order by f.assignee_id offset 0) t offset 0)
-        select array_agg(id), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616),
-            mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), sum(-34)
-          into v_dependents, v_digest, v_content, v_bytes from referring;
-      if v_dependents is not null then
-        insert into detachments (organization_id, subject_id, removed_id, field)
-          select p_organization_id, d.id, d.assignee_id, '/assigneeId' from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.assignee_id from tickets f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d
-          on conflict do nothing;
-        update tickets t set assignee_id = null, body = left((overlay(t.body placing '"assigneeId":null' from strpos(t.body, '"assigneeId":') for 51)), -39) || v_tail,
-            updated_at = v_stamp
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.updated_at from tickets f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
-        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'ticket', 0, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      end if;
-
-      with referring as (
-        select t.id, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(left((overlay(t.body placing '"assigneeId":null' from strpos(t.body, '"assigneeId":') for 51)), -39) || v_tail, 'UTF8')) as content,
-            sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as old_version, sha256(convert_to(t.body, 'UTF8')) as old_content
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.assignee_id from bookings f
-          where f.organization_id = d.organization_id and f.assignee_id between d.id and d.id and f.removed_at is null
-          order by f.assignee_id offset 0) t offset 0)
-        select array_agg(id), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616),
-            mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), sum(-34)
-          into v_dependents, v_digest, v_content, v_bytes from referring;
-      if v_dependents is not null then
-        insert into detachments (organization_id, subject_id, removed_id, field)
-          select p_organization_id, d.id, d.assignee_id, '/assigneeId' from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.assignee_id from bookings f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d
-          on conflict do nothing;
-        update bookings t set assignee_id = null, body = left((overlay(t.body placing '"assigneeId":null' from strpos(t.body, '"assigneeId":') for 51)), -39) || v_tail,
-            updated_at = v_stamp
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.updated_at from bookings f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
-        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'booking', 0, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      end if;
-    end if;
-  end if;
-
-  if p_changes ? 'customer_delete' then
-    with gone as (
-      update customers t set email = null, phone = null, external_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"customer","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
-        from (select p_organization_id as organization_id, k.id, k.expected, k.old_term, k.old_content, k.old_bytes
-          from jsonb_to_recordset(p_changes->'customer_delete') as k(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int) where k.id = any(array[k.id]) offset 0) r
-        where t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.expected
-          and coalesce(t.removed_at, 'infinity') = 'infinity' and r.id <> all(v_refused)
-        returning t.id, t.body, r.old_term, r.old_content, r.old_bytes)
-      select array_agg(id), array_agg(body), -count(*), -sum(old_term), -sum(old_content), -sum(old_bytes)
-        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes from gone;
-    if v_rows is not null then
-      v_done := v_done || v_rows;
-      v_bodies := v_bodies || v_row_bodies;
-      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'customer', v_count, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      insert into erasures (organization_id, subject_id, removed_at)
-        select p_organization_id, d.id, v_stamp from unnest(v_rows) as d(id);
-      delete from customers_words w using (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        where w.organization_id = d.organization_id and w.id = d.id;
-      if p_changes ? 'erase' then
-
-      with referring as (
-        select t.id, sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
-            octet_length(t.body) as bytes from (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.customer_id from messages f
-          where f.organization_id = d.organization_id and f.customer_id between d.id and d.id and f.removed_at is null
-          order by f.customer_id offset 0) t offset 0)
-        select array_agg(id), -count(*), -mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), -mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), -sum(bytes)
-          into v_dependents, v_count, v_digest, v_content, v_bytes from referring;
-      if v_dependents is not null then
-        update messages t set conversation_id = null, direction = null, author_id = null, external_id = null, customer_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"message","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.updated_at from messages f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
-        with added as (
-          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, cause)
-            select p_organization_id, new_uuid_v7(v_stamp), 'message.deleted', v_stamp, 'message', d.id, d.body,
-                p_changes->'events'->0->>'trace_context', p_changes->'events'->0->'cause'
-              from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.body from messages f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d
-            returning id, type, subject_kind, subject_id)
-          select v_events || array_agg(id), v_event_types || array_agg(type), v_event_kinds || array_agg(subject_kind),
-            v_event_subjects || array_agg(subject_id)
-          into v_events, v_event_types, v_event_kinds, v_event_subjects from added;
-        insert into erasures (organization_id, subject_id, removed_at)
-          select p_organization_id, c.id, v_stamp from unnest(v_dependents) as c(id);
-        delete from messages_words w using (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) d
-        where w.organization_id = d.organization_id and w.id = d.id;
-        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'message', v_count, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      end if;
-
-      with referring as (
-        select t.id, sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
-            octet_length(t.body) as bytes from (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.customer_id from notes f
-          where f.organization_id = d.organization_id and f.customer_id between d.id and d.id and f.removed_at is null
-          order by f.customer_id offset 0) t offset 0)
-        select array_agg(id), -count(*), -mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), -mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), -sum(bytes)
-          into v_dependents, v_count, v_digest, v_content, v_bytes from referring;
-      if v_dependents is not null then
-        update notes t set conversation_id = null, author_id = null, customer_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"note","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.updated_at from notes f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
-        with added as (
-          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, cause)
-            select p_organization_id, new_uuid_v7(v_stamp), 'note.deleted', v_stamp, 'note', d.id, d.body,
-                p_changes->'events'->0->>'trace_context', p_changes->'events'->0->'cause'
-              from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.body from notes f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d
-            returning id, type, subject_kind, subject_id)
-          select v_events || array_agg(id), v_event_types || array_agg(type), v_event_kinds || array_agg(subject_kind),
-            v_event_subjects || array_agg(subject_id)
-          into v_events, v_event_types, v_event_kinds, v_event_subjects from added;
-        insert into erasures (organization_id, subject_id, removed_at)
-          select p_organization_id, c.id, v_stamp from unnest(v_dependents) as c(id);
-        delete from notes_words w using (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) d
-        where w.organization_id = d.organization_id and w.id = d.id;
-        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'note', v_count, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      end if;
-
-      with referring as (
-        select t.id, sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
-            octet_length(t.body) as bytes from (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.customer_id from tickets f
-          where f.organization_id = d.organization_id and f.customer_id between d.id and d.id and f.removed_at is null
-          order by f.customer_id offset 0) t offset 0)
-        select array_agg(id), -count(*), -mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), -mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), -sum(bytes)
-          into v_dependents, v_count, v_digest, v_content, v_bytes from referring;
-      if v_dependents is not null then
-        update tickets t set customer_id = null, conversation_id = null, type = null, priority = null, status = null, assignee_id = null, external_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"ticket","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.updated_at from tickets f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
-        with added as (
-          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, cause)
-            select p_organization_id, new_uuid_v7(v_stamp), 'ticket.deleted', v_stamp, 'ticket', d.id, d.body,
-                p_changes->'events'->0->>'trace_context', p_changes->'events'->0->'cause'
-              from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.body from tickets f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d
-            returning id, type, subject_kind, subject_id)
-          select v_events || array_agg(id), v_event_types || array_agg(type), v_event_kinds || array_agg(subject_kind),
-            v_event_subjects || array_agg(subject_id)
-          into v_events, v_event_types, v_event_kinds, v_event_subjects from added;
-        insert into erasures (organization_id, subject_id, removed_at)
-          select p_organization_id, c.id, v_stamp from unnest(v_dependents) as c(id);
-        delete from tickets_words w using (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) d
-        where w.organization_id = d.organization_id and w.id = d.id;
-        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'ticket', v_count, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      end if;
-
-      with referring as (
-        select t.id, sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
-            octet_length(t.body) as bytes from (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.customer_id from bookings f
-          where f.organization_id = d.organization_id and f.customer_id between d.id and d.id and f.removed_at is null
-          order by f.customer_id offset 0) t offset 0)
-        select array_agg(id), -count(*), -mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), -mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), -sum(bytes)
-          into v_dependents, v_count, v_digest, v_content, v_bytes from referring;
-      if v_dependents is not null then
-        update bookings t set customer_id = null, start_at = null, status = null, assignee_id = null, conversation_id = null, external_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"booking","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.updated_at from bookings f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
-        with added as (
-          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, cause)
-            select p_organization_id, new_uuid_v7(v_stamp), 'booking.deleted', v_stamp, 'booking', d.id, d.body,
-                p_changes->'events'->0->>'trace_context', p_changes->'events'->0->'cause'
-              from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.body from bookings f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d
-            returning id, type, subject_kind, subject_id)
-          select v_events || array_agg(id), v_event_types || array_agg(type), v_event_kinds || array_agg(subject_kind),
-            v_event_subjects || array_agg(subject_id)
-          into v_events, v_event_types, v_event_kinds, v_event_subjects from added;
-        insert into erasures (organization_id, subject_id, removed_at)
-          select p_organization_id, c.id, v_stamp from unnest(v_dependents) as c(id);
-        delete from bookings_words w using (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) d
-        where w.organization_id = d.organization_id and w.id = d.id;
-        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'booking', v_count, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      end if;
-
-      with referring as (
-        select t.id, sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
-            octet_length(t.body) as bytes from (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.customer_id from conversations f
-          where f.organization_id = d.organization_id and f.customer_id between d.id and d.id and f.removed_at is null
-          order by f.customer_id offset 0) t offset 0)
-        select array_agg(id), -count(*), -mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), -mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), -sum(bytes)
-          into v_dependents, v_count, v_digest, v_content, v_bytes from referring;
-      if v_dependents is not null then
-        update conversations t set customer_id = null, channel = null, status = null, handled_by = null, assignee_id = null, resolved_at = null, summarized_at = null, external_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"conversation","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.updated_at from conversations f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
-        with added as (
-          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, cause)
-            select p_organization_id, new_uuid_v7(v_stamp), 'conversation.deleted', v_stamp, 'conversation', d.id, d.body,
-                p_changes->'events'->0->>'trace_context', p_changes->'events'->0->'cause'
-              from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.body from conversations f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d
-            returning id, type, subject_kind, subject_id)
-          select v_events || array_agg(id), v_event_types || array_agg(type), v_event_kinds || array_agg(subject_kind),
-            v_event_subjects || array_agg(subject_id)
-          into v_events, v_event_types, v_event_kinds, v_event_subjects from added;
-        insert into erasures (organization_id, subject_id, removed_at)
-          select p_organization_id, c.id, v_stamp from unnest(v_dependents) as c(id);
-        delete from conversations_words w using (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) d
-        where w.organization_id = d.organization_id and w.id = d.id;
-        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'conversation', v_count, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-        v_gone := v_dependents;
-
-      with referring as (
-        select t.id, sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
-            octet_length(t.body) as bytes from (select p_organization_id as organization_id, k.id
-          from unnest(v_gone) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.conversation_id from messages f
-          where f.organization_id = d.organization_id and f.conversation_id between d.id and d.id and f.removed_at is null
-          order by f.conversation_id offset 0) t offset 0)
-        select array_agg(id), -count(*), -mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), -mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), -sum(bytes)
-          into v_dependents, v_count, v_digest, v_content, v_bytes from referring;
-      if v_dependents is not null then
-        update messages t set conversation_id = null, direction = null, author_id = null, external_id = null, customer_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"message","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.updated_at from messages f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
-        with added as (
-          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, cause)
-            select p_organization_id, new_uuid_v7(v_stamp), 'message.deleted', v_stamp, 'message', d.id, d.body,
-                p_changes->'events'->0->>'trace_context', p_changes->'events'->0->'cause'
-              from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.body from messages f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d
-            returning id, type, subject_kind, subject_id)
-          select v_events || array_agg(id), v_event_types || array_agg(type), v_event_kinds || array_agg(subject_kind),
-            v_event_subjects || array_agg(subject_id)
-          into v_events, v_event_types, v_event_kinds, v_event_subjects from added;
-        insert into erasures (organization_id, subject_id, removed_at)
-          select p_organization_id, c.id, v_stamp from unnest(v_dependents) as c(id);
-        delete from messages_words w using (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) d
-        where w.organization_id = d.organization_id and w.id = d.id;
-        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'message', v_count, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      end if;
-
-      with referring as (
-        select t.id, sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
-            octet_length(t.body) as bytes from (select p_organization_id as organization_id, k.id
-          from unnest(v_gone) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.conversation_id from notes f
-          where f.organization_id = d.organization_id and f.conversation_id between d.id and d.id and f.removed_at is null
-          order by f.conversation_id offset 0) t offset 0)
-        select array_agg(id), -count(*), -mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), -mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), -sum(bytes)
-          into v_dependents, v_count, v_digest, v_content, v_bytes from referring;
-      if v_dependents is not null then
-        update notes t set conversation_id = null, author_id = null, customer_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"note","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.updated_at from notes f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
-        with added as (
-          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, cause)
-            select p_organization_id, new_uuid_v7(v_stamp), 'note.deleted', v_stamp, 'note', d.id, d.body,
-                p_changes->'events'->0->>'trace_context', p_changes->'events'->0->'cause'
-              from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.body from notes f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d
-            returning id, type, subject_kind, subject_id)
-          select v_events || array_agg(id), v_event_types || array_agg(type), v_event_kinds || array_agg(subject_kind),
-            v_event_subjects || array_agg(subject_id)
-          into v_events, v_event_types, v_event_kinds, v_event_subjects from added;
-        insert into erasures (organization_id, subject_id, removed_at)
-          select p_organization_id, c.id, v_stamp from unnest(v_dependents) as c(id);
-        delete from notes_words w using (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) d
-        where w.organization_id = d.organization_id and w.id = d.id;
-        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'note', v_count, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      end if;
-
-      with referring as (
-        select t.id, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(left((overlay(t.body placing '"conversationId":null' from strpos(t.body, '"conversationId":') for 55)), -39) || v_tail, 'UTF8')) as content,
-            sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as old_version, sha256(convert_to(t.body, 'UTF8')) as old_content
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_gone) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.conversation_id from tickets f
-          where f.organization_id = d.organization_id and f.conversation_id between d.id and d.id and f.removed_at is null
-          order by f.conversation_id offset 0) t offset 0)
-        select array_agg(id), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616),
-            mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), sum(-34)
-          into v_dependents, v_digest, v_content, v_bytes from referring;
-      if v_dependents is not null then
-        insert into detachments (organization_id, subject_id, removed_id, field)
-          select p_organization_id, d.id, d.conversation_id, '/conversationId' from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.conversation_id from tickets f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d
-          on conflict do nothing;
-        update tickets t set conversation_id = null, body = left((overlay(t.body placing '"conversationId":null' from strpos(t.body, '"conversationId":') for 55)), -39) || v_tail,
-            updated_at = v_stamp
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.updated_at from tickets f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
-        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'ticket', 0, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      end if;
-
-      with referring as (
-        select t.id, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(left((overlay(t.body placing '"conversationId":null' from strpos(t.body, '"conversationId":') for 55)), -39) || v_tail, 'UTF8')) as content,
-            sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as old_version, sha256(convert_to(t.body, 'UTF8')) as old_content
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_gone) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.conversation_id from bookings f
-          where f.organization_id = d.organization_id and f.conversation_id between d.id and d.id and f.removed_at is null
-          order by f.conversation_id offset 0) t offset 0)
-        select array_agg(id), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616),
-            mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), sum(-34)
-          into v_dependents, v_digest, v_content, v_bytes from referring;
-      if v_dependents is not null then
-        insert into detachments (organization_id, subject_id, removed_id, field)
-          select p_organization_id, d.id, d.conversation_id, '/conversationId' from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.conversation_id from bookings f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d
-          on conflict do nothing;
-        update bookings t set conversation_id = null, body = left((overlay(t.body placing '"conversationId":null' from strpos(t.body, '"conversationId":') for 55)), -39) || v_tail,
-            updated_at = v_stamp
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.updated_at from bookings f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
-        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'booking', 0, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      end if;
-
-      end if;
-
-      v_receipt := '{"object":"erasure","resource":"customer","id":"' || v_rows[1] || '","erasedAt":"' || v_text || '","removed":{'
-        || '"customer":' || (select count(*) from customers t
-          where t.organization_id = p_organization_id and t.updated_at = v_stamp and t.removed_at is not null) || ',' || '"message":' || (select count(*) from messages t
-          where t.organization_id = p_organization_id and t.updated_at = v_stamp and t.removed_at is not null) || ',' || '"note":' || (select count(*) from notes t
-          where t.organization_id = p_organization_id and t.updated_at = v_stamp and t.removed_at is not null) || ',' || '"ticket":' || (select count(*) from tickets t
-          where t.organization_id = p_organization_id and t.updated_at = v_stamp and t.removed_at is not null) || ',' || '"booking":' || (select count(*) from bookings t
-          where t.organization_id = p_organization_id and t.updated_at = v_stamp and t.removed_at is not null) || ',' || '"conversation":' || (select count(*) from conversations t
-          where t.organization_id = p_organization_id and t.updated_at = v_stamp and t.removed_at is not null) || '},"checkpoint":{' || (select '"customer":{"count":' || coalesce(max(c.live_count), 0) || ',"digest":"'
-          || lpad(to_hex((coalesce(max(c.digest), 0) - case when coalesce(max(c.digest), 0) < 9223372036854775808 then 0 else 18446744073709551616 end)::bigint), 16, '0') || '","contentDigest":"'
-          || lpad(to_hex((coalesce(max(c.content_digest), 0) - case when coalesce(max(c.content_digest), 0) < 9223372036854775808 then 0 else 18446744073709551616 end)::bigint), 16, '0') || '"}' from kind_counters c
-          where c.organization_id = p_organization_id and c.kind = 'customer') || ',' || (select '"message":{"count":' || coalesce(max(c.live_count), 0) || ',"digest":"'
-          || lpad(to_hex((coalesce(max(c.digest), 0) - case when coalesce(max(c.digest), 0) < 9223372036854775808 then 0 else 18446744073709551616 end)::bigint), 16, '0') || '","contentDigest":"'
-          || lpad(to_hex((coalesce(max(c.content_digest), 0) - case when coalesce(max(c.content_digest), 0) < 9223372036854775808 then 0 else 18446744073709551616 end)::bigint), 16, '0') || '"}' from kind_counters c
-          where c.organization_id = p_organization_id and c.kind = 'message') || ',' || (select '"note":{"count":' || coalesce(max(c.live_count), 0) || ',"digest":"'
-          || lpad(to_hex((coalesce(max(c.digest), 0) - case when coalesce(max(c.digest), 0) < 9223372036854775808 then 0 else 18446744073709551616 end)::bigint), 16, '0') || '","contentDigest":"'
-          || lpad(to_hex((coalesce(max(c.content_digest), 0) - case when coalesce(max(c.content_digest), 0) < 9223372036854775808 then 0 else 18446744073709551616 end)::bigint), 16, '0') || '"}' from kind_counters c
-          where c.organization_id = p_organization_id and c.kind = 'note') || ',' || (select '"ticket":{"count":' || coalesce(max(c.live_count), 0) || ',"digest":"'
-          || lpad(to_hex((coalesce(max(c.digest), 0) - case when coalesce(max(c.digest), 0) < 9223372036854775808 then 0 else 18446744073709551616 end)::bigint), 16, '0') || '","contentDigest":"'
-          || lpad(to_hex((coalesce(max(c.content_digest), 0) - case when coalesce(max(c.content_digest), 0) < 9223372036854775808 then 0 else 18446744073709551616 end)::bigint), 16, '0') || '"}' from kind_counters c
-          where c.organization_id = p_organization_id and c.kind = 'ticket') || ',' || (select '"booking":{"count":' || coalesce(max(c.live_count), 0) || ',"digest":"'
-          || lpad(to_hex((coalesce(max(c.digest), 0) - case when coalesce(max(c.digest), 0) < 9223372036854775808 then 0 else 18446744073709551616 end)::bigint), 16, '0') || '","contentDigest":"'
-          || lpad(to_hex((coalesce(max(c.content_digest), 0) - case when coalesce(max(c.content_digest), 0) < 9223372036854775808 then 0 else 18446744073709551616 end)::bigint), 16, '0') || '"}' from kind_counters c
-          where c.organization_id = p_organization_id and c.kind = 'booking') || ',' || (select '"conversation":{"count":' || coalesce(max(c.live_count), 0) || ',"digest":"'
-          || lpad(to_hex((coalesce(max(c.digest), 0) - case when coalesce(max(c.digest), 0) < 9223372036854775808 then 0 else 18446744073709551616 end)::bigint), 16, '0') || '","contentDigest":"'
-          || lpad(to_hex((coalesce(max(c.content_digest), 0) - case when coalesce(max(c.content_digest), 0) < 9223372036854775808 then 0 else 18446744073709551616 end)::bigint), 16, '0') || '"}' from kind_counters c
-          where c.organization_id = p_organization_id and c.kind = 'conversation') || '}}';
-      else
-
-      with referring as (
-        select t.id, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(left(t.body, -78) || 'null,' || v_tail, 'UTF8')) as content,
-            sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as old_version, sha256(convert_to(t.body, 'UTF8')) as old_content
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.customer_id from conversations f
-          where f.organization_id = d.organization_id and f.customer_id between d.id and d.id and f.removed_at is null
-          order by f.customer_id offset 0) t offset 0)
-        select array_agg(id), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616),
-            mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), sum(-34)
-          into v_dependents, v_digest, v_content, v_bytes from referring;
-      if v_dependents is not null then
-        insert into detachments (organization_id, subject_id, removed_id, field)
-          select p_organization_id, d.id, d.customer_id, 'customerId' from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.customer_id from conversations f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d
-          on conflict do nothing;
-        update conversations t set customer_id = null, body = left(t.body, -78) || 'null,' || v_tail,
-            updated_at = v_stamp
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.updated_at from conversations f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
-        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'conversation', 0, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      end if;
-
-      with referring as (
-        select t.id, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(left(t.body, -78) || 'null,' || v_tail, 'UTF8')) as content,
-            sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as old_version, sha256(convert_to(t.body, 'UTF8')) as old_content
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.customer_id from messages f
-          where f.organization_id = d.organization_id and f.customer_id between d.id and d.id and f.removed_at is null
-          order by f.customer_id offset 0) t offset 0)
-        select array_agg(id), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616),
-            mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), sum(-34)
-          into v_dependents, v_digest, v_content, v_bytes from referring;
-      if v_dependents is not null then
-        insert into detachments (organization_id, subject_id, removed_id, field)
-          select p_organization_id, d.id, d.customer_id, 'customerId' from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.customer_id from messages f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d
-          on conflict do nothing;
-        update messages t set customer_id = null, body = left(t.body, -78) || 'null,' || v_tail,
-            updated_at = v_stamp
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.updated_at from messages f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
-        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'message', 0, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      end if;
-
-      with referring as (
-        select t.id, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(left(t.body, -78) || 'null,' || v_tail, 'UTF8')) as content,
-            sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as old_version, sha256(convert_to(t.body, 'UTF8')) as old_content
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.customer_id from notes f
-          where f.organization_id = d.organization_id and f.customer_id between d.id and d.id and f.removed_at is null
-          order by f.customer_id offset 0) t offset 0)
-        select array_agg(id), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616),
-            mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), sum(-34)
-          into v_dependents, v_digest, v_content, v_bytes from referring;
-      if v_dependents is not null then
-        insert into detachments (organization_id, subject_id, removed_id, field)
-          select p_organization_id, d.id, d.customer_id, 'customerId' from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.customer_id from notes f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d
-          on conflict do nothing;
-        update notes t set customer_id = null, body = left(t.body, -78) || 'null,' || v_tail,
-            updated_at = v_stamp
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.updated_at from notes f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
-        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'note', 0, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      end if;
-
-      with referring as (
-        select t.id, sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
-            octet_length(t.body) as bytes from (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.customer_id from tickets f
-          where f.organization_id = d.organization_id and f.customer_id between d.id and d.id and f.removed_at is null
-          order by f.customer_id offset 0) t offset 0)
-        select array_agg(id), -count(*), -mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), -mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), -sum(bytes)
-          into v_dependents, v_count, v_digest, v_content, v_bytes from referring;
-      if v_dependents is not null then
-        update tickets t set customer_id = null, conversation_id = null, type = null, priority = null, status = null, assignee_id = null, external_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"ticket","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.updated_at from tickets f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
-        with added as (
-          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, cause)
-            select p_organization_id, new_uuid_v7(v_stamp), 'ticket.deleted', v_stamp, 'ticket', d.id, d.body,
-                p_changes->'events'->0->>'trace_context', p_changes->'events'->0->'cause'
-              from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.body from tickets f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d
-            returning id, type, subject_kind, subject_id)
-          select v_events || array_agg(id), v_event_types || array_agg(type), v_event_kinds || array_agg(subject_kind),
-            v_event_subjects || array_agg(subject_id)
-          into v_events, v_event_types, v_event_kinds, v_event_subjects from added;
-        insert into erasures (organization_id, subject_id, removed_at)
-          select p_organization_id, c.id, v_stamp from unnest(v_dependents) as c(id);
-        delete from tickets_words w using (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) d
-        where w.organization_id = d.organization_id and w.id = d.id;
-        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'ticket', v_count, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      end if;
-
-      with referring as (
-        select t.id, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(left(t.body, -78) || 'null,' || v_tail, 'UTF8')) as content,
-            sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as old_version, sha256(convert_to(t.body, 'UTF8')) as old_content
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.customer_id from bookings f
-          where f.organization_id = d.organization_id and f.customer_id between d.id and d.id and f.removed_at is null
-          order by f.customer_id offset 0) t offset 0)
-        select array_agg(id), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616),
-            mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), sum(-34)
-          into v_dependents, v_digest, v_content, v_bytes from referring;
-      if v_dependents is not null then
-        insert into detachments (organization_id, subject_id, removed_id, field)
-          select p_organization_id, d.id, d.customer_id, 'customerId' from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.customer_id from bookings f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d
-          on conflict do nothing;
-        update bookings t set customer_id = null, body = left(t.body, -78) || 'null,' || v_tail,
-            updated_at = v_stamp
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.updated_at from bookings f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
-        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'booking', 0, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      end if;
-      end if;
-    end if;
-  end if;
-
-  if p_changes ? 'conversation_delete' then
-    with gone as (
-      update conversations t set customer_id = null, channel = null, status = null, handled_by = null, assignee_id = null, resolved_at = null, summarized_at = null, external_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"conversation","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
-        from (select p_organization_id as organization_id, k.id, k.expected, k.old_term, k.old_content, k.old_bytes
-          from jsonb_to_recordset(p_changes->'conversation_delete') as k(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int) where k.id = any(array[k.id]) offset 0) r
-        where t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.expected
-          and coalesce(t.removed_at, 'infinity') = 'infinity' and r.id <> all(v_refused)
-        returning t.id, t.body, r.old_term, r.old_content, r.old_bytes)
-      select array_agg(id), array_agg(body), -count(*), -sum(old_term), -sum(old_content), -sum(old_bytes)
-        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes from gone;
-    if v_rows is not null then
-      v_done := v_done || v_rows;
-      v_bodies := v_bodies || v_row_bodies;
-      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'conversation', v_count, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      insert into erasures (organization_id, subject_id, removed_at)
-        select p_organization_id, d.id, v_stamp from unnest(v_rows) as d(id);
-      delete from conversations_words w using (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        where w.organization_id = d.organization_id and w.id = d.id;
-
-      with referring as (
-        select t.id, sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
-            octet_length(t.body) as bytes from (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.conversation_id from messages f
-          where f.organization_id = d.organization_id and f.conversation_id between d.id and d.id and f.removed_at is null
-          order by f.conversation_id offset 0) t offset 0)
-        select array_agg(id), -count(*), -mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), -mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), -sum(bytes)
-          into v_dependents, v_count, v_digest, v_content, v_bytes from referring;
-      if v_dependents is not null then
-        update messages t set conversation_id = null, direction = null, author_id = null, external_id = null, customer_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"message","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.updated_at from messages f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
-        with added as (
-          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, cause)
-            select p_organization_id, new_uuid_v7(v_stamp), 'message.deleted', v_stamp, 'message', d.id, d.body,
-                p_changes->'events'->0->>'trace_context', p_changes->'events'->0->'cause'
-              from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.body from messages f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d
-            returning id, type, subject_kind, subject_id)
-          select v_events || array_agg(id), v_event_types || array_agg(type), v_event_kinds || array_agg(subject_kind),
-            v_event_subjects || array_agg(subject_id)
-          into v_events, v_event_types, v_event_kinds, v_event_subjects from added;
-        insert into erasures (organization_id, subject_id, removed_at)
-          select p_organization_id, c.id, v_stamp from unnest(v_dependents) as c(id);
-        delete from messages_words w using (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) d
-        where w.organization_id = d.organization_id and w.id = d.id;
-        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'message', v_count, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      end if;
-
-      with referring as (
-        select t.id, sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
-            octet_length(t.body) as bytes from (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.conversation_id from notes f
-          where f.organization_id = d.organization_id and f.conversation_id between d.id and d.id and f.removed_at is null
-          order by f.conversation_id offset 0) t offset 0)
-        select array_agg(id), -count(*), -mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), -mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), -sum(bytes)
-          into v_dependents, v_count, v_digest, v_content, v_bytes from referring;
-      if v_dependents is not null then
-        update notes t set conversation_id = null, author_id = null, customer_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"note","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.updated_at from notes f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
-        with added as (
-          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, cause)
-            select p_organization_id, new_uuid_v7(v_stamp), 'note.deleted', v_stamp, 'note', d.id, d.body,
-                p_changes->'events'->0->>'trace_context', p_changes->'events'->0->'cause'
-              from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.body from notes f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d
-            returning id, type, subject_kind, subject_id)
-          select v_events || array_agg(id), v_event_types || array_agg(type), v_event_kinds || array_agg(subject_kind),
-            v_event_subjects || array_agg(subject_id)
-          into v_events, v_event_types, v_event_kinds, v_event_subjects from added;
-        insert into erasures (organization_id, subject_id, removed_at)
-          select p_organization_id, c.id, v_stamp from unnest(v_dependents) as c(id);
-        delete from notes_words w using (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) d
-        where w.organization_id = d.organization_id and w.id = d.id;
-        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'note', v_count, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      end if;
-
-      with referring as (
-        select t.id, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(left((overlay(t.body placing '"conversationId":null' from strpos(t.body, '"conversationId":') for 55)), -39) || v_tail, 'UTF8')) as content,
-            sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as old_version, sha256(convert_to(t.body, 'UTF8')) as old_content
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.conversation_id from tickets f
-          where f.organization_id = d.organization_id and f.conversation_id between d.id and d.id and f.removed_at is null
-          order by f.conversation_id offset 0) t offset 0)
-        select array_agg(id), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616),
-            mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), sum(-34)
-          into v_dependents, v_digest, v_content, v_bytes from referring;
-      if v_dependents is not null then
-        insert into detachments (organization_id, subject_id, removed_id, field)
-          select p_organization_id, d.id, d.conversation_id, '/conversationId' from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.conversation_id from tickets f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d
-          on conflict do nothing;
-        update tickets t set conversation_id = null, body = left((overlay(t.body placing '"conversationId":null' from strpos(t.body, '"conversationId":') for 55)), -39) || v_tail,
-            updated_at = v_stamp
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.updated_at from tickets f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
-        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'ticket', 0, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      end if;
-
-      with referring as (
-        select t.id, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(left((overlay(t.body placing '"conversationId":null' from strpos(t.body, '"conversationId":') for 55)), -39) || v_tail, 'UTF8')) as content,
-            sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as old_version, sha256(convert_to(t.body, 'UTF8')) as old_content
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.conversation_id from bookings f
-          where f.organization_id = d.organization_id and f.conversation_id between d.id and d.id and f.removed_at is null
-          order by f.conversation_id offset 0) t offset 0)
-        select array_agg(id), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616),
-            mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - mod(mod(sum(('x' || encode(substr(old_content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), sum(-34)
-          into v_dependents, v_digest, v_content, v_bytes from referring;
-      if v_dependents is not null then
-        insert into detachments (organization_id, subject_id, removed_id, field)
-          select p_organization_id, d.id, d.conversation_id, '/conversationId' from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.conversation_id from bookings f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d
-          on conflict do nothing;
-        update bookings t set conversation_id = null, body = left((overlay(t.body placing '"conversationId":null' from strpos(t.body, '"conversationId":') for 55)), -39) || v_tail,
-            updated_at = v_stamp
-          from (select p_organization_id as organization_id, k.id
-          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
-            cross join lateral (select f.organization_id, f.id, f.updated_at from bookings f where f.organization_id = k.organization_id and f.id between k.id and k.id
-              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
-        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'booking', 0, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      end if;
-    end if;
-  end if;
-
-  if p_changes ? 'message_delete' then
-    with gone as (
-      update messages t set conversation_id = null, direction = null, author_id = null, external_id = null, customer_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"message","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
-        from (select p_organization_id as organization_id, k.id, k.expected, k.old_term, k.old_content, k.old_bytes
-          from jsonb_to_recordset(p_changes->'message_delete') as k(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int) where k.id = any(array[k.id]) offset 0) r
-        where t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.expected
-          and coalesce(t.removed_at, 'infinity') = 'infinity' and r.id <> all(v_refused)
-        returning t.id, t.body, r.old_term, r.old_content, r.old_bytes)
-      select array_agg(id), array_agg(body), -count(*), -sum(old_term), -sum(old_content), -sum(old_bytes)
-        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes from gone;
-    if v_rows is not null then
-      v_done := v_done || v_rows;
-      v_bodies := v_bodies || v_row_bodies;
-      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'message', v_count, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      insert into erasures (organization_id, subject_id, removed_at)
-        select p_organization_id, d.id, v_stamp from unnest(v_rows) as d(id);
-      delete from messages_words w using (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        where w.organization_id = d.organization_id and w.id = d.id;
-    end if;
-  end if;
-
-  if p_changes ? 'note_delete' then
-    with gone as (
-      update notes t set conversation_id = null, author_id = null, customer_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"note","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
-        from (select p_organization_id as organization_id, k.id, k.expected, k.old_term, k.old_content, k.old_bytes
-          from jsonb_to_recordset(p_changes->'note_delete') as k(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int) where k.id = any(array[k.id]) offset 0) r
-        where t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.expected
-          and coalesce(t.removed_at, 'infinity') = 'infinity' and r.id <> all(v_refused)
-        returning t.id, t.body, r.old_term, r.old_content, r.old_bytes)
-      select array_agg(id), array_agg(body), -count(*), -sum(old_term), -sum(old_content), -sum(old_bytes)
-        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes from gone;
-    if v_rows is not null then
-      v_done := v_done || v_rows;
-      v_bodies := v_bodies || v_row_bodies;
-      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'note', v_count, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      insert into erasures (organization_id, subject_id, removed_at)
-        select p_organization_id, d.id, v_stamp from unnest(v_rows) as d(id);
-      delete from notes_words w using (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        where w.organization_id = d.organization_id and w.id = d.id;
-    end if;
-  end if;
-
-  if p_changes ? 'ticket_delete' then
-    with gone as (
-      update tickets t set customer_id = null, conversation_id = null, type = null, priority = null, status = null, assignee_id = null, external_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"ticket","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
-        from (select p_organization_id as organization_id, k.id, k.expected, k.old_term, k.old_content, k.old_bytes
-          from jsonb_to_recordset(p_changes->'ticket_delete') as k(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int) where k.id = any(array[k.id]) offset 0) r
-        where t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.expected
-          and coalesce(t.removed_at, 'infinity') = 'infinity' and r.id <> all(v_refused)
-        returning t.id, t.body, r.old_term, r.old_content, r.old_bytes)
-      select array_agg(id), array_agg(body), -count(*), -sum(old_term), -sum(old_content), -sum(old_bytes)
-        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes from gone;
-    if v_rows is not null then
-      v_done := v_done || v_rows;
-      v_bodies := v_bodies || v_row_bodies;
-      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'ticket', v_count, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      insert into erasures (organization_id, subject_id, removed_at)
-        select p_organization_id, d.id, v_stamp from unnest(v_rows) as d(id);
-      delete from tickets_words w using (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        where w.organization_id = d.organization_id and w.id = d.id;
-    end if;
-  end if;
-
-  if p_changes ? 'booking_delete' then
-    with gone as (
-      update bookings t set customer_id = null, start_at = null, status = null, assignee_id = null, conversation_id = null, external_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"booking","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
-        from (select p_organization_id as organization_id, k.id, k.expected, k.old_term, k.old_content, k.old_bytes
-          from jsonb_to_recordset(p_changes->'booking_delete') as k(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int) where k.id = any(array[k.id]) offset 0) r
-        where t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.expected
-          and coalesce(t.removed_at, 'infinity') = 'infinity' and r.id <> all(v_refused)
-        returning t.id, t.body, r.old_term, r.old_content, r.old_bytes)
-      select array_agg(id), array_agg(body), -count(*), -sum(old_term), -sum(old_content), -sum(old_bytes)
-        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes from gone;
-    if v_rows is not null then
-      v_done := v_done || v_rows;
-      v_bodies := v_bodies || v_row_bodies;
-      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'booking', v_count, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-      insert into erasures (organization_id, subject_id, removed_at)
-        select p_organization_id, d.id, v_stamp from unnest(v_rows) as d(id);
-      delete from bookings_words w using (select p_organization_id as organization_id, k.id
-          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        where w.organization_id = d.organization_id and w.id = d.id;
-    end if;
-  end if;
-
-
-  -- 5. Refusals: unique values that are taken, references that dangle, times that are taken, referring rows that have moved on.
-
-  if p_changes ? 'customer_unique' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'duplicate', 'field', 'email', 'existingId', t.id))
-      into v_found from (select p_organization_id as organization_id, k.id, k.email
-          from jsonb_to_recordset(p_changes->'customer_unique') as k(id uuid, email text) where k.id = any(array[k.id]) offset 0) r
-      join customers t on t.organization_id = r.organization_id and t.email = r.email and t.id <> r.id
-      where r.id <> all(v_refused);
-    if v_found is not null then
-      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'customer_unique') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from customers t where t.organization_id = r.organization_id
-          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    end if;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'duplicate', 'field', 'externalId', 'existingId', t.id))
-      into v_found from (select p_organization_id as organization_id, k.id, k.external_id
-          from jsonb_to_recordset(p_changes->'customer_unique') as k(id uuid, external_id text) where k.id = any(array[k.id]) offset 0) r
-      join customers t on t.organization_id = r.organization_id and t.external_id = r.external_id and t.id <> r.id
-      where r.id <> all(v_refused);
-    if v_found is not null then
-      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'customer_unique') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from customers t where t.organization_id = r.organization_id
-          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    end if;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'conversation_unique' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'duplicate', 'field', 'externalId', 'existingId', t.id))
-      into v_found from (select p_organization_id as organization_id, k.id, k.external_id
-          from jsonb_to_recordset(p_changes->'conversation_unique') as k(id uuid, external_id text) where k.id = any(array[k.id]) offset 0) r
-      join conversations t on t.organization_id = r.organization_id and t.external_id = r.external_id and t.id <> r.id
-      where r.id <> all(v_refused);
-    if v_found is not null then
-      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'conversation_unique') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from conversations t where t.organization_id = r.organization_id
-          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    end if;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'conversation_references' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'dangling', 'field', 'customerId'))
-      into v_found from (select p_organization_id as organization_id, k.id, k.customer_id
-          from jsonb_to_recordset(p_changes->'conversation_references') as k(id uuid, customer_id uuid) where k.id = any(array[k.id]) offset 0) r
-      where r.customer_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at from customers f where f.organization_id = r.organization_id and f.id between r.customer_id and r.customer_id
-              order by f.id limit 1) t
-          where t.removed_at is null);
-    if v_found is not null then
-      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'conversation_references') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from conversations t where t.organization_id = r.organization_id
-          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    end if;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'dangling', 'field', 'assigneeId'))
-      into v_found from (select p_organization_id as organization_id, k.id, k.assignee_id
-          from jsonb_to_recordset(p_changes->'conversation_references') as k(id uuid, assignee_id uuid) where k.id = any(array[k.id]) offset 0) r
-      where r.assignee_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at, f.active from teammates f where f.organization_id = r.organization_id and f.id between r.assignee_id and r.assignee_id
-              order by f.id limit 1) t
-          where t.removed_at is null and t.active);
-    if v_found is not null then
-      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'conversation_references') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from conversations t where t.organization_id = r.organization_id
-          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    end if;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'conversation_customer_id_referring' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
-      into v_found from jsonb_to_recordset(p_changes->'conversation_customer_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
-      where r.count <> (select count(*) from (select f.updated_at from conversations f where f.organization_id = p_organization_id
-          and f.customer_id between r.target and r.target and f.removed_at is null ) t)
-        or r.latest is distinct from (select max(t.updated_at) from (select f.updated_at from conversations f where f.organization_id = p_organization_id
-          and f.customer_id between r.target and r.target and f.removed_at is null ) t);
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'conversation_assignee_id_referring' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
-      into v_found from jsonb_to_recordset(p_changes->'conversation_assignee_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
-      where r.count <> (select count(*) from (select f.updated_at from conversations f where f.organization_id = p_organization_id
-          and f.assignee_id between r.target and r.target and f.removed_at is null ) t)
-        or r.latest is distinct from (select max(t.updated_at) from (select f.updated_at from conversations f where f.organization_id = p_organization_id
-          and f.assignee_id between r.target and r.target and f.removed_at is null ) t);
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'message_unique' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'duplicate', 'field', 'externalId', 'existingId', t.id))
-      into v_found from (select p_organization_id as organization_id, k.id, k.external_id
-          from jsonb_to_recordset(p_changes->'message_unique') as k(id uuid, external_id text) where k.id = any(array[k.id]) offset 0) r
-      join messages t on t.organization_id = r.organization_id and t.external_id = r.external_id and t.id <> r.id
-      where r.id <> all(v_refused);
-    if v_found is not null then
-      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'message_unique') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from messages t where t.organization_id = r.organization_id
-          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    end if;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'message_references' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'dangling', 'field', 'conversationId'))
-      into v_found from (select p_organization_id as organization_id, k.id, k.conversation_id
-          from jsonb_to_recordset(p_changes->'message_references') as k(id uuid, conversation_id uuid) where k.id = any(array[k.id]) offset 0) r
-      where r.conversation_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at from conversations f where f.organization_id = r.organization_id and f.id between r.conversation_id and r.conversation_id
-              order by f.id limit 1) t
-          where t.removed_at is null);
-    if v_found is not null then
-      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'message_references') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from messages t where t.organization_id = r.organization_id
-          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    end if;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'dangling', 'field', 'author'))
-      into v_found from (select p_organization_id as organization_id, k.id, k.author_id
-          from jsonb_to_recordset(p_changes->'message_references') as k(id uuid, author_id uuid) where k.id = any(array[k.id]) offset 0) r
-      where r.author_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at from teammates f where f.organization_id = r.organization_id and f.id between r.author_id and r.author_id
-              order by f.id limit 1) t
-          where t.removed_at is null);
-    if v_found is not null then
-      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'message_references') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from messages t where t.organization_id = r.organization_id
-          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    end if;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'dangling', 'field', 'customerId'))
-      into v_found from (select p_organization_id as organization_id, k.id, k.customer_id
-          from jsonb_to_recordset(p_changes->'message_references') as k(id uuid, customer_id uuid) where k.id = any(array[k.id]) offset 0) r
-      where r.customer_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at from customers f where f.organization_id = r.organization_id and f.id between r.customer_id and r.customer_id
-              order by f.id limit 1) t
-          where t.removed_at is null);
-    if v_found is not null then
-      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'message_references') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from messages t where t.organization_id = r.organization_id
-          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    end if;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'message_conversation_id_referring' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
-      into v_found from jsonb_to_recordset(p_changes->'message_conversation_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
-      where r.count <> (select count(*) from (select f.updated_at from messages f where f.organization_id = p_organization_id
-          and f.conversation_id between r.target and r.target and f.removed_at is null ) t)
-        or r.latest is distinct from (select max(t.updated_at) from (select f.updated_at from messages f where f.organization_id = p_organization_id
-          and f.conversation_id between r.target and r.target and f.removed_at is null ) t);
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'message_author_id_referring' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
-      into v_found from jsonb_to_recordset(p_changes->'message_author_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
-      where r.count <> (select count(*) from (select f.updated_at from messages f where f.organization_id = p_organization_id
-          and f.author_id between r.target and r.target and f.removed_at is null ) t)
-        or r.latest is distinct from (select max(t.updated_at) from (select f.updated_at from messages f where f.organization_id = p_organization_id
-          and f.author_id between r.target and r.target and f.removed_at is null ) t);
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'message_customer_id_referring' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
-      into v_found from jsonb_to_recordset(p_changes->'message_customer_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
-      where r.count <> (select count(*) from (select f.updated_at from messages f where f.organization_id = p_organization_id
-          and f.customer_id between r.target and r.target and f.removed_at is null ) t)
-        or r.latest is distinct from (select max(t.updated_at) from (select f.updated_at from messages f where f.organization_id = p_organization_id
-          and f.customer_id between r.target and r.target and f.removed_at is null ) t);
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'note_references' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'dangling', 'field', 'conversationId'))
-      into v_found from (select p_organization_id as organization_id, k.id, k.conversation_id
-          from jsonb_to_recordset(p_changes->'note_references') as k(id uuid, conversation_id uuid) where k.id = any(array[k.id]) offset 0) r
-      where r.conversation_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at from conversations f where f.organization_id = r.organization_id and f.id between r.conversation_id and r.conversation_id
-              order by f.id limit 1) t
-          where t.removed_at is null);
-    if v_found is not null then
-      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'note_references') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from notes t where t.organization_id = r.organization_id
-          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    end if;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'dangling', 'field', 'author'))
-      into v_found from (select p_organization_id as organization_id, k.id, k.author_id
-          from jsonb_to_recordset(p_changes->'note_references') as k(id uuid, author_id uuid) where k.id = any(array[k.id]) offset 0) r
-      where r.author_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at from teammates f where f.organization_id = r.organization_id and f.id between r.author_id and r.author_id
-              order by f.id limit 1) t
-          where t.removed_at is null);
-    if v_found is not null then
-      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'note_references') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from notes t where t.organization_id = r.organization_id
-          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    end if;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'dangling', 'field', 'customerId'))
-      into v_found from (select p_organization_id as organization_id, k.id, k.customer_id
-          from jsonb_to_recordset(p_changes->'note_references') as k(id uuid, customer_id uuid) where k.id = any(array[k.id]) offset 0) r
-      where r.customer_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at from customers f where f.organization_id = r.organization_id and f.id between r.customer_id and r.customer_id
-              order by f.id limit 1) t
-          where t.removed_at is null);
-    if v_found is not null then
-      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'note_references') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from notes t where t.organization_id = r.organization_id
-          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    end if;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'note_conversation_id_referring' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
-      into v_found from jsonb_to_recordset(p_changes->'note_conversation_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
-      where r.count <> (select count(*) from (select f.updated_at from notes f where f.organization_id = p_organization_id
-          and f.conversation_id between r.target and r.target and f.removed_at is null ) t)
-        or r.latest is distinct from (select max(t.updated_at) from (select f.updated_at from notes f where f.organization_id = p_organization_id
-          and f.conversation_id between r.target and r.target and f.removed_at is null ) t);
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'note_author_id_referring' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
-      into v_found from jsonb_to_recordset(p_changes->'note_author_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
-      where r.count <> (select count(*) from (select f.updated_at from notes f where f.organization_id = p_organization_id
-          and f.author_id between r.target and r.target and f.removed_at is null ) t)
-        or r.latest is distinct from (select max(t.updated_at) from (select f.updated_at from notes f where f.organization_id = p_organization_id
-          and f.author_id between r.target and r.target and f.removed_at is null ) t);
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'note_customer_id_referring' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
-      into v_found from jsonb_to_recordset(p_changes->'note_customer_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
-      where r.count <> (select count(*) from (select f.updated_at from notes f where f.organization_id = p_organization_id
-          and f.customer_id between r.target and r.target and f.removed_at is null ) t)
-        or r.latest is distinct from (select max(t.updated_at) from (select f.updated_at from notes f where f.organization_id = p_organization_id
-          and f.customer_id between r.target and r.target and f.removed_at is null ) t);
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'ticket_unique' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'duplicate', 'field', 'externalId', 'existingId', t.id))
-      into v_found from (select p_organization_id as organization_id, k.id, k.external_id
-          from jsonb_to_recordset(p_changes->'ticket_unique') as k(id uuid, external_id text) where k.id = any(array[k.id]) offset 0) r
-      join tickets t on t.organization_id = r.organization_id and t.external_id = r.external_id and t.id <> r.id
-      where r.id <> all(v_refused);
-    if v_found is not null then
-      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'ticket_unique') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from tickets t where t.organization_id = r.organization_id
-          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    end if;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'duplicate', 'field', 'number', 'existingId', t.id))
-      into v_found from (select p_organization_id as organization_id, k.id, k.number
-          from jsonb_to_recordset(p_changes->'ticket_unique') as k(id uuid, number bigint) where k.id = any(array[k.id]) offset 0) r
-      join tickets t on t.organization_id = r.organization_id and t.number = r.number and t.id <> r.id
-      where r.id <> all(v_refused);
-    if v_found is not null then
-      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'ticket_unique') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from tickets t where t.organization_id = r.organization_id
-          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    end if;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'ticket_references' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'dangling', 'field', 'customerId'))
-      into v_found from (select p_organization_id as organization_id, k.id, k.customer_id
-          from jsonb_to_recordset(p_changes->'ticket_references') as k(id uuid, customer_id uuid) where k.id = any(array[k.id]) offset 0) r
-      where r.customer_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at from customers f where f.organization_id = r.organization_id and f.id between r.customer_id and r.customer_id
-              order by f.id limit 1) t
-          where t.removed_at is null);
-    if v_found is not null then
-      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'ticket_references') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from tickets t where t.organization_id = r.organization_id
-          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    end if;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'dangling', 'field', 'conversationId'))
-      into v_found from (select p_organization_id as organization_id, k.id, k.conversation_id
-          from jsonb_to_recordset(p_changes->'ticket_references') as k(id uuid, conversation_id uuid) where k.id = any(array[k.id]) offset 0) r
-      where r.conversation_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at from conversations f where f.organization_id = r.organization_id and f.id between r.conversation_id and r.conversation_id
-              order by f.id limit 1) t
-          where t.removed_at is null);
-    if v_found is not null then
-      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'ticket_references') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from tickets t where t.organization_id = r.organization_id
-          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    end if;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'dangling', 'field', 'assigneeId'))
-      into v_found from (select p_organization_id as organization_id, k.id, k.assignee_id
-          from jsonb_to_recordset(p_changes->'ticket_references') as k(id uuid, assignee_id uuid) where k.id = any(array[k.id]) offset 0) r
-      where r.assignee_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at, f.active from teammates f where f.organization_id = r.organization_id and f.id between r.assignee_id and r.assignee_id
-              order by f.id limit 1) t
-          where t.removed_at is null and t.active);
-    if v_found is not null then
-      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'ticket_references') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from tickets t where t.organization_id = r.organization_id
-          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    end if;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'ticket_customer_id_referring' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
-      into v_found from jsonb_to_recordset(p_changes->'ticket_customer_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
-      where r.count <> (select count(*) from (select f.updated_at from tickets f where f.organization_id = p_organization_id
-          and f.customer_id between r.target and r.target and f.removed_at is null ) t)
-        or r.latest is distinct from (select max(t.updated_at) from (select f.updated_at from tickets f where f.organization_id = p_organization_id
-          and f.customer_id between r.target and r.target and f.removed_at is null ) t);
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'ticket_conversation_id_referring' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
-      into v_found from jsonb_to_recordset(p_changes->'ticket_conversation_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
-      where r.count <> (select count(*) from (select f.updated_at from tickets f where f.organization_id = p_organization_id
-          and f.conversation_id between r.target and r.target and f.removed_at is null and f.status in ('pending', 'on_hold', 'resolved') order by f.conversation_id, f.created_at desc, f.id desc limit 100) t)
-        or r.latest is distinct from (select max(t.updated_at) from (select f.updated_at from tickets f where f.organization_id = p_organization_id
-          and f.conversation_id between r.target and r.target and f.removed_at is null and f.status in ('pending', 'on_hold', 'resolved') order by f.conversation_id, f.created_at desc, f.id desc limit 100) t);
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'ticket_assignee_id_referring' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
-      into v_found from jsonb_to_recordset(p_changes->'ticket_assignee_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
-      where r.count <> (select count(*) from (select f.updated_at from tickets f where f.organization_id = p_organization_id
-          and f.assignee_id between r.target and r.target and f.removed_at is null ) t)
-        or r.latest is distinct from (select max(t.updated_at) from (select f.updated_at from tickets f where f.organization_id = p_organization_id
-          and f.assignee_id between r.target and r.target and f.removed_at is null ) t);
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'booking_unique' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'duplicate', 'field', 'externalId', 'existingId', t.id))
-      into v_found from (select p_organization_id as organization_id, k.id, k.external_id
-          from jsonb_to_recordset(p_changes->'booking_unique') as k(id uuid, external_id text) where k.id = any(array[k.id]) offset 0) r
-      join bookings t on t.organization_id = r.organization_id and t.external_id = r.external_id and t.id <> r.id
-      where r.id <> all(v_refused);
-    if v_found is not null then
-      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'booking_unique') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from bookings t where t.organization_id = r.organization_id
-          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    end if;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'booking_references' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'dangling', 'field', 'customerId'))
-      into v_found from (select p_organization_id as organization_id, k.id, k.customer_id
-          from jsonb_to_recordset(p_changes->'booking_references') as k(id uuid, customer_id uuid) where k.id = any(array[k.id]) offset 0) r
-      where r.customer_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at from customers f where f.organization_id = r.organization_id and f.id between r.customer_id and r.customer_id
-              order by f.id limit 1) t
-          where t.removed_at is null);
-    if v_found is not null then
-      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'booking_references') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from bookings t where t.organization_id = r.organization_id
-          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    end if;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'dangling', 'field', 'assigneeId'))
-      into v_found from (select p_organization_id as organization_id, k.id, k.assignee_id
-          from jsonb_to_recordset(p_changes->'booking_references') as k(id uuid, assignee_id uuid) where k.id = any(array[k.id]) offset 0) r
-      where r.assignee_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at, f.active from teammates f where f.organization_id = r.organization_id and f.id between r.assignee_id and r.assignee_id
-              order by f.id limit 1) t
-          where t.removed_at is null and t.active);
-    if v_found is not null then
-      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'booking_references') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from bookings t where t.organization_id = r.organization_id
-          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    end if;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'dangling', 'field', 'conversationId'))
-      into v_found from (select p_organization_id as organization_id, k.id, k.conversation_id
-          from jsonb_to_recordset(p_changes->'booking_references') as k(id uuid, conversation_id uuid) where k.id = any(array[k.id]) offset 0) r
-      where r.conversation_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at from conversations f where f.organization_id = r.organization_id and f.id between r.conversation_id and r.conversation_id
-              order by f.id limit 1) t
-          where t.removed_at is null);
-    if v_found is not null then
-      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'booking_references') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from bookings t where t.organization_id = r.organization_id
-          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    end if;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'booking_periods' then
-    for v_period in select r.id, r.expected, r.owner, r.starts collate "C" as starts, r.ends collate "C" as ends
-        from rows from (jsonb_to_recordset(p_changes->'booking_periods') as (id uuid, expected timestamptz, owner uuid, starts text, ends text))
-          with ordinality as r(id, expected, owner, starts, ends, place)
-        where r.id <> all(v_refused) and exists (select 1 from organizations o
-          where o.organization_id = p_organization_id and o.prevents_double_booking) order by r.owner, r.place loop
-      continue when v_period.expected is not null and not exists (select 1 from bookings t
-        where t.organization_id = p_organization_id and t.id = v_period.id and t.updated_at = v_period.expected);
-      if v_owner is distinct from v_period.owner then
-        v_owner := v_period.owner;
-        v_taken := '{}';
-      end if;
-      select t.id into v_existing from bookings t
-        where t.organization_id = p_organization_id and t.assignee_id = v_owner and t.removed_at is null and t.status in ('pending', 'confirmed')
-          and ((t.body::json)->>'endAt') collate "C" > v_period.starts and t.start_at < v_period.ends::timestamptz and t.id <> v_period.id
-        order by ((t.body::json)->>'endAt') collate "C" limit 1;
-      if v_existing is null then
-        select split_part(o.period, ' ', 3) into v_existing from unnest(v_taken) as o(period)
-          where split_part(o.period, ' ', 1) collate "C" < v_period.ends and split_part(o.period, ' ', 2) collate "C" > v_period.starts limit 1;
-      end if;
-      if v_existing is null then
-        v_taken := v_taken || concat_ws(' ', v_period.starts, v_period.ends, v_period.id);
-      else
-        v_found := jsonb_build_array(jsonb_build_object('id', v_period.id, 'reason', 'overlap', 'existingId', v_existing));
-        v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-      end if;
+  v_gone := v_written;
+  while v_gone <> '{}' loop
+    v_next := '{}';
+    for v_kind, v_ids in select g.kind, array_agg(g.id) from unnest(v_gone) g where g.rows < 0 group by g.kind loop
+      v_next := v_next || unlink_ticket(p_organization_id, v_stamp, v_kind, v_ids, v_erases, p_changes[1]);
     end loop;
+    v_written := v_written || v_next;
+    v_gone := v_next;
+    v_erases := false;
+  end loop;
+  if v_written <> '{}' then
+    insert into erasures (organization_id, subject_id, removed_at)
+      select p_organization_id, g.id, v_stamp from unnest(v_written) g where g.rows < 0;
   end if;
 
-  if p_changes ? 'booking_customer_id_referring' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
-      into v_found from jsonb_to_recordset(p_changes->'booking_customer_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
-      where r.count <> (select count(*) from (select f.updated_at from bookings f where f.organization_id = p_organization_id
-          and f.customer_id between r.target and r.target and f.removed_at is null ) t)
-        or r.latest is distinct from (select max(t.updated_at) from (select f.updated_at from bookings f where f.organization_id = p_organization_id
-          and f.customer_id between r.target and r.target and f.removed_at is null ) t);
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+  -- 5. Refusals: unique values and times that are taken, references that dangle, referring rows that have moved on.
+  -- Then inserts beyond what the organization may store: counted as they came, without what was refused before.
+
+  if v_checks <> '{}' then
+    if 'ticket' = any(v_kinds) then
+      v_refusals := v_refusals || check_ticket(p_organization_id, p_changes, v_checks, v_refused);
     end if;
+    v_refused := units_of(p_changes, v_refusals);
+  end if;
+  if p_limits.max_rows is not null or p_limits.max_bytes is not null then
+    v_refusals := v_refusals || beyond_limits(p_organization_id, p_limits, p_changes, v_refused);
+    v_refused := units_of(p_changes, v_refusals);
   end if;
 
-  if p_changes ? 'booking_assignee_id_referring' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
-      into v_found from jsonb_to_recordset(p_changes->'booking_assignee_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
-      where r.count <> (select count(*) from (select f.updated_at from bookings f where f.organization_id = p_organization_id
-          and f.assignee_id between r.target and r.target and f.removed_at is null ) t)
-        or r.latest is distinct from (select max(t.updated_at) from (select f.updated_at from bookings f where f.organization_id = p_organization_id
-          and f.assignee_id between r.target and r.target and f.removed_at is null ) t);
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
+  -- 6. New and changed rows.
+
+  if v_operations && '{insert ticket,update ticket}' then
+    v_written := v_written || write_ticket(p_organization_id, v_stamp, p_changes, v_operations, v_refused);
+  end if;
+  if v_written = '{}' then
+    return jsonb_build_object('refused', v_refusals, 'stamp', timestamp_text(v_stamp), 'done', '{}'::jsonb);
   end if;
 
-  if p_changes ? 'booking_conversation_id_referring' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
-      into v_found from jsonb_to_recordset(p_changes->'booking_conversation_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
-      where r.count <> (select count(*) from (select f.updated_at from bookings f where f.organization_id = p_organization_id
-          and f.conversation_id between r.target and r.target and f.removed_at is null ) t)
-        or r.latest is distinct from (select max(t.updated_at) from (select f.updated_at from bookings f where f.organization_id = p_organization_id
-          and f.conversation_id between r.target and r.target and f.removed_at is null ) t);
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
+  -- 7. Responses to store, which count as storage of the organization.
+
+  if v_have_responses then
+    v_written := v_written || store_responses(p_organization_id, p_now, array(
+      select c.response || jsonb_build_object('subject_id', w.id,
+          'body', coalesce(c.response->>'body', v_receipt, w.body))
+        from unnest(p_changes) c join unnest(v_written) w on w.id = c.id
+        where c.response is not null and w.tail is not null));
   end if;
 
+  -- 8. Events, and the counters of every kind as they are now. The first event of a change has the body of all.
 
-  -- 6. All members of a unit of which one was refused. Then inserts beyond what the organization may store, where that is
-  -- limited: they are counted as they came, after what is there and without what was refused before.
+  with told as (
+    insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, changed,
+        cause)
+      select p_organization_id, event_of_change(w.event_id, e.place::int), e.type, v_stamp, w.kind, w.id,
+          case e.place when 1 then w.body end, w.trace_context, w.changed, w.cause
+        from (select u.kind, u.id, u.body, u.events, u.trace_context, u.changed, u.cause,
+            new_uuid_v7(v_stamp) as event_id from unnest(v_written) u where u.events is not null offset 0) w
+        cross join lateral unnest(w.events) with ordinality as e(type, place)
+      returning id, type, subject_kind, subject_id),
+  counted as (
+    insert into commits (organization_id, stamp, kind, live_count, removed_count, stored_bytes, last_number, digest,
+        content_digest)
+      select p_organization_id, v_stamp, a.kind, a.live_count, a.removed_count, a.stored_bytes, a.last_number, a.digest,
+          a.content_digest
+        from counters_after(p_organization_id, v_written) a)
+  select array_agg(t.id), array_agg(t.type), array_agg(t.subject_kind), array_agg(t.subject_id), (
+      select jsonb_object_agg(w.id, coalesce(v_receipt, w.tail)) from unnest(v_written) w where w.tail is not null)
+    into v_events, v_types, v_kinds, v_ids, v_done from told t;
 
-  if v_refused <> '{}' and p_changes ? 'units' then
-    select v_refused || coalesce(array_agg(m.id), '{}') into v_refused
-      from jsonb_to_recordset(p_changes->'units') as m(unit int, id uuid)
-      where m.unit in (select n.unit from jsonb_to_recordset(p_changes->'units') as n(unit int, id uuid)
-        where n.id = any(v_refused));
-  end if;
-  if p_changes ? 'inserts' then
-    select coalesce(sum(k.live_count), 0), coalesce(sum(k.stored_bytes), 0) into v_count, v_bytes
-      from kind_counters k where k.organization_id = p_organization_id;
-    select jsonb_agg(jsonb_build_object('id', g.id, 'reason', 'full', 'of', g.beyond, 'most', p_changes->('max_' || g.beyond)))
-      into v_found from (
-        select c.id, case when v_count + count(c.id) over earlier > (p_changes->>'max_rows')::bigint then 'rows'
-            when v_bytes + sum(c.bytes) over earlier > (p_changes->>'max_bytes')::bigint then 'bytes' end as beyond
-          from rows from (jsonb_to_recordset(p_changes->'inserts') as (id uuid, bytes bigint)) with ordinality
-            as c(id, bytes, place)
-          where c.id <> all(v_refused)
-          window earlier as (order by c.place)) g
-      where g.beyond is not null;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-    if v_refused <> '{}' and p_changes ? 'units' then
-    select v_refused || coalesce(array_agg(m.id), '{}') into v_refused
-      from jsonb_to_recordset(p_changes->'units') as m(unit int, id uuid)
-      where m.unit in (select n.unit from jsonb_to_recordset(p_changes->'units') as n(unit int, id uuid)
-        where n.id = any(v_refused));
-  end if;
-  end if;
+  -- 9. Deliveries, to each endpoint that is active and subscribed now.
 
-
-  -- 7. What is written: new rows, changed rows, and what they are found by.
-
-  if p_changes ? 'teammate_insert' then
-    with added as (
-      insert into teammates (organization_id, id, created_at, updated_at, body, body_version, email, active)
-        select p_organization_id, r.id, r.created_at, v_stamp, r.head || v_tail, 1, r.email, r.active
-        from jsonb_to_recordset(p_changes->'teammate_insert') as r(id uuid, created_at timestamptz, head text, email text, active boolean)
-          where r.id <> all(v_refused)
-        returning id, body, sha256(convert_to(id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(body, 'UTF8')) as content)
-      select array_agg(id), array_agg(body), count(*), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), sum(octet_length(body))
-        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes from added;
-    if v_count > 0 then
-      v_done := v_done || v_rows;
-      v_bodies := v_bodies || v_row_bodies;
-      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'teammate', v_count, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-    end if;
-  end if;
-
-  if p_changes ? 'teammate_update' then
-    with changed as (
-      update teammates t set email = r.email, active = r.active, body = r.head || v_tail,
-          body_version = greatest(t.body_version, 1), updated_at = v_stamp
-        from (select p_organization_id as organization_id, k.id, k.expected, k.old_term, k.old_content, k.old_bytes, k.head, k.email, k.active
-          from jsonb_to_recordset(p_changes->'teammate_update') as k(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int, head text, email text, active boolean) where k.id = any(array[k.id]) offset 0) r
-        where t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.expected
-          and coalesce(t.removed_at, 'infinity') = 'infinity' and r.id <> all(v_refused)
-        returning t.id, t.body, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
-          r.old_term, r.old_content, r.old_bytes)
-      select array_agg(id), array_agg(body), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - sum(old_term),
-          mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - sum(old_content), sum(octet_length(body)) - sum(old_bytes)
-        into v_rows, v_row_bodies, v_digest, v_content, v_bytes from changed;
-    if v_rows is not null then
-      v_done := v_done || v_rows;
-      v_bodies := v_bodies || v_row_bodies;
-      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'teammate', 0, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-    end if;
-  end if;
-
-  if p_changes ? 'teammate_search_documents' then
-    insert into teammates_words (organization_id, id, created_at, terms)
-      select p_organization_id, r.id, r.created_at, r.terms
-        from jsonb_to_recordset(p_changes->'teammate_search_documents') as r(id uuid, created_at timestamptz, terms text)
-        join unnest(v_done) as d(id) on d.id = r.id
-      on conflict (organization_id, id) do update set terms = excluded.terms;
-  end if;
-
-  if p_changes ? 'customer_insert' then
-    with added as (
-      insert into customers (organization_id, id, created_at, updated_at, body, body_version, email, phone, external_id)
-        select p_organization_id, r.id, r.created_at, v_stamp, r.head || v_tail, 1, r.email, r.phone, r.external_id
-        from jsonb_to_recordset(p_changes->'customer_insert') as r(id uuid, created_at timestamptz, head text, email text, phone text, external_id text)
-          where r.id <> all(v_refused)
-        returning id, body, sha256(convert_to(id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(body, 'UTF8')) as content)
-      select array_agg(id), array_agg(body), count(*), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), sum(octet_length(body))
-        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes from added;
-    if v_count > 0 then
-      v_done := v_done || v_rows;
-      v_bodies := v_bodies || v_row_bodies;
-      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'customer', v_count, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-    end if;
-  end if;
-
-  if p_changes ? 'customer_update' then
-    with changed as (
-      update customers t set email = r.email, phone = r.phone, external_id = r.external_id, body = r.head || v_tail,
-          body_version = greatest(t.body_version, 1), updated_at = v_stamp
-        from (select p_organization_id as organization_id, k.id, k.expected, k.old_term, k.old_content, k.old_bytes, k.head, k.email, k.phone, k.external_id
-          from jsonb_to_recordset(p_changes->'customer_update') as k(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int, head text, email text, phone text, external_id text) where k.id = any(array[k.id]) offset 0) r
-        where t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.expected
-          and coalesce(t.removed_at, 'infinity') = 'infinity' and r.id <> all(v_refused)
-        returning t.id, t.body, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
-          r.old_term, r.old_content, r.old_bytes)
-      select array_agg(id), array_agg(body), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - sum(old_term),
-          mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - sum(old_content), sum(octet_length(body)) - sum(old_bytes)
-        into v_rows, v_row_bodies, v_digest, v_content, v_bytes from changed;
-    if v_rows is not null then
-      v_done := v_done || v_rows;
-      v_bodies := v_bodies || v_row_bodies;
-      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'customer', 0, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-    end if;
-  end if;
-
-  if p_changes ? 'customer_search_documents' then
-    insert into customers_words (organization_id, id, created_at, terms)
-      select p_organization_id, r.id, r.created_at, r.terms
-        from jsonb_to_recordset(p_changes->'customer_search_documents') as r(id uuid, created_at timestamptz, terms text)
-        join unnest(v_done) as d(id) on d.id = r.id
-      on conflict (organization_id, id) do update set terms = excluded.terms;
-  end if;
-
-  if p_changes ? 'conversation_insert' then
-    with added as (
-      insert into conversations (organization_id, id, created_at, updated_at, body, body_version, customer_id, channel, status, handled_by, assignee_id, resolved_at, summarized_at, external_id)
-        select p_organization_id, r.id, r.created_at, v_stamp, r.head || v_tail, 1, r.customer_id, r.channel, r.status, r.handled_by, r.assignee_id, r.resolved_at, r.summarized_at, r.external_id
-        from jsonb_to_recordset(p_changes->'conversation_insert') as r(id uuid, created_at timestamptz, head text, customer_id uuid, channel text, status text, handled_by text, assignee_id uuid, resolved_at timestamptz(3), summarized_at timestamptz(3), external_id text)
-          where r.id <> all(v_refused)
-        returning id, body, sha256(convert_to(id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(body, 'UTF8')) as content)
-      select array_agg(id), array_agg(body), count(*), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), sum(octet_length(body))
-        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes from added;
-    if v_count > 0 then
-      v_done := v_done || v_rows;
-      v_bodies := v_bodies || v_row_bodies;
-      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'conversation', v_count, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-    end if;
-  end if;
-
-  if p_changes ? 'conversation_update' then
-    with changed as (
-      update conversations t set customer_id = r.customer_id, channel = r.channel, status = r.status, handled_by = r.handled_by, assignee_id = r.assignee_id, resolved_at = r.resolved_at, summarized_at = r.summarized_at, external_id = r.external_id, body = r.head || v_tail,
-          body_version = greatest(t.body_version, 1), updated_at = v_stamp
-        from (select p_organization_id as organization_id, k.id, k.expected, k.old_term, k.old_content, k.old_bytes, k.head, k.customer_id, k.channel, k.status, k.handled_by, k.assignee_id, k.resolved_at, k.summarized_at, k.external_id
-          from jsonb_to_recordset(p_changes->'conversation_update') as k(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int, head text, customer_id uuid, channel text, status text, handled_by text, assignee_id uuid, resolved_at timestamptz(3), summarized_at timestamptz(3), external_id text) where k.id = any(array[k.id]) offset 0) r
-        where t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.expected
-          and coalesce(t.removed_at, 'infinity') = 'infinity' and r.id <> all(v_refused)
-        returning t.id, t.body, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
-          r.old_term, r.old_content, r.old_bytes)
-      select array_agg(id), array_agg(body), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - sum(old_term),
-          mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - sum(old_content), sum(octet_length(body)) - sum(old_bytes)
-        into v_rows, v_row_bodies, v_digest, v_content, v_bytes from changed;
-    if v_rows is not null then
-      v_done := v_done || v_rows;
-      v_bodies := v_bodies || v_row_bodies;
-      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'conversation', 0, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-    end if;
-  end if;
-
-  if p_changes ? 'conversation_search_documents' then
-    insert into conversations_words (organization_id, id, created_at, terms)
-      select p_organization_id, r.id, r.created_at, r.terms
-        from jsonb_to_recordset(p_changes->'conversation_search_documents') as r(id uuid, created_at timestamptz, terms text)
-        join unnest(v_done) as d(id) on d.id = r.id
-      on conflict (organization_id, id) do update set terms = excluded.terms;
-  end if;
-
-  if p_changes ? 'message_insert' then
-    with added as (
-      insert into messages (organization_id, id, created_at, updated_at, body, body_version, conversation_id, direction, author_id, external_id, customer_id)
-        select p_organization_id, r.id, r.created_at, v_stamp, r.head || v_tail, 1, r.conversation_id, r.direction, r.author_id, r.external_id, r.customer_id
-        from jsonb_to_recordset(p_changes->'message_insert') as r(id uuid, created_at timestamptz, head text, conversation_id uuid, direction text, author_id uuid, external_id text, customer_id uuid)
-          where r.id <> all(v_refused)
-        returning id, body, sha256(convert_to(id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(body, 'UTF8')) as content)
-      select array_agg(id), array_agg(body), count(*), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), sum(octet_length(body))
-        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes from added;
-    if v_count > 0 then
-      v_done := v_done || v_rows;
-      v_bodies := v_bodies || v_row_bodies;
-      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'message', v_count, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-    end if;
-  end if;
-
-  if p_changes ? 'message_update' then
-    with changed as (
-      update messages t set conversation_id = r.conversation_id, direction = r.direction, author_id = r.author_id, external_id = r.external_id, customer_id = r.customer_id, body = r.head || v_tail,
-          body_version = greatest(t.body_version, 1), updated_at = v_stamp
-        from (select p_organization_id as organization_id, k.id, k.expected, k.old_term, k.old_content, k.old_bytes, k.head, k.conversation_id, k.direction, k.author_id, k.external_id, k.customer_id
-          from jsonb_to_recordset(p_changes->'message_update') as k(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int, head text, conversation_id uuid, direction text, author_id uuid, external_id text, customer_id uuid) where k.id = any(array[k.id]) offset 0) r
-        where t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.expected
-          and coalesce(t.removed_at, 'infinity') = 'infinity' and r.id <> all(v_refused)
-        returning t.id, t.body, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
-          r.old_term, r.old_content, r.old_bytes)
-      select array_agg(id), array_agg(body), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - sum(old_term),
-          mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - sum(old_content), sum(octet_length(body)) - sum(old_bytes)
-        into v_rows, v_row_bodies, v_digest, v_content, v_bytes from changed;
-    if v_rows is not null then
-      v_done := v_done || v_rows;
-      v_bodies := v_bodies || v_row_bodies;
-      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'message', 0, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-    end if;
-  end if;
-
-  if p_changes ? 'message_search_documents' then
-    insert into messages_words (organization_id, id, created_at, terms)
-      select p_organization_id, r.id, r.created_at, r.terms
-        from jsonb_to_recordset(p_changes->'message_search_documents') as r(id uuid, created_at timestamptz, terms text)
-        join unnest(v_done) as d(id) on d.id = r.id
-      on conflict (organization_id, id) do update set terms = excluded.terms;
-  end if;
-
-  if p_changes ? 'note_insert' then
-    with added as (
-      insert into notes (organization_id, id, created_at, updated_at, body, body_version, conversation_id, author_id, customer_id)
-        select p_organization_id, r.id, r.created_at, v_stamp, r.head || v_tail, 1, r.conversation_id, r.author_id, r.customer_id
-        from jsonb_to_recordset(p_changes->'note_insert') as r(id uuid, created_at timestamptz, head text, conversation_id uuid, author_id uuid, customer_id uuid)
-          where r.id <> all(v_refused)
-        returning id, body, sha256(convert_to(id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(body, 'UTF8')) as content)
-      select array_agg(id), array_agg(body), count(*), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), sum(octet_length(body))
-        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes from added;
-    if v_count > 0 then
-      v_done := v_done || v_rows;
-      v_bodies := v_bodies || v_row_bodies;
-      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'note', v_count, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-    end if;
-  end if;
-
-  if p_changes ? 'note_update' then
-    with changed as (
-      update notes t set conversation_id = r.conversation_id, author_id = r.author_id, customer_id = r.customer_id, body = r.head || v_tail,
-          body_version = greatest(t.body_version, 1), updated_at = v_stamp
-        from (select p_organization_id as organization_id, k.id, k.expected, k.old_term, k.old_content, k.old_bytes, k.head, k.conversation_id, k.author_id, k.customer_id
-          from jsonb_to_recordset(p_changes->'note_update') as k(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int, head text, conversation_id uuid, author_id uuid, customer_id uuid) where k.id = any(array[k.id]) offset 0) r
-        where t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.expected
-          and coalesce(t.removed_at, 'infinity') = 'infinity' and r.id <> all(v_refused)
-        returning t.id, t.body, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
-          r.old_term, r.old_content, r.old_bytes)
-      select array_agg(id), array_agg(body), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - sum(old_term),
-          mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - sum(old_content), sum(octet_length(body)) - sum(old_bytes)
-        into v_rows, v_row_bodies, v_digest, v_content, v_bytes from changed;
-    if v_rows is not null then
-      v_done := v_done || v_rows;
-      v_bodies := v_bodies || v_row_bodies;
-      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'note', 0, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-    end if;
-  end if;
-
-  if p_changes ? 'note_search_documents' then
-    insert into notes_words (organization_id, id, created_at, terms)
-      select p_organization_id, r.id, r.created_at, r.terms
-        from jsonb_to_recordset(p_changes->'note_search_documents') as r(id uuid, created_at timestamptz, terms text)
-        join unnest(v_done) as d(id) on d.id = r.id
-      on conflict (organization_id, id) do update set terms = excluded.terms;
-  end if;
-
-  if p_changes ? 'ticket_insert' then
-    select c.last_number into v_number from kind_counters c
-      where c.organization_id = p_organization_id and c.kind = 'ticket';
-    v_number := coalesce(v_number, 0);
-    with added as (
-      insert into tickets (organization_id, id, created_at, updated_at, body, body_version, customer_id, conversation_id, type, priority, status, assignee_id, external_id, number)
-        select p_organization_id, r.id, r.created_at, v_stamp, r.head || '"number":' || r.number || ',' || v_tail, 1, r.customer_id, r.conversation_id, r.type, r.priority, r.status, r.assignee_id, r.external_id, r.number
-        from (select s.id, s.created_at, s.head, s.customer_id, s.conversation_id, s.type, s.priority, s.status, s.assignee_id, s.external_id,
-            coalesce(s.number, greatest(v_number, max(s.number) over ())
-              + count(*) filter (where s.number is null) over (order by s.created_at, s.id)) as number
-          from jsonb_to_recordset(p_changes->'ticket_insert') as s(id uuid, created_at timestamptz, head text, customer_id uuid, conversation_id uuid, type text, priority text, status text, assignee_id uuid, external_id text, number bigint)
-          where s.id <> all(v_refused)) r
-        returning id, body, number, sha256(convert_to(id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(body, 'UTF8')) as content)
-      select array_agg(id), array_agg(body), count(*), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), sum(octet_length(body)), jsonb_object_agg(id, number), max(number)
-        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes, v_found, v_number from added;
-    if v_count > 0 then
-      v_done := v_done || v_rows;
-      v_bodies := v_bodies || v_row_bodies;
-      v_numbers := v_numbers || v_found;
-      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'ticket', v_count, v_digest, v_bytes, v_number, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-    end if;
-  end if;
-
-  if p_changes ? 'ticket_update' then
-    with changed as (
-      update tickets t set customer_id = r.customer_id, conversation_id = r.conversation_id, type = r.type, priority = r.priority, status = r.status, assignee_id = r.assignee_id, external_id = r.external_id, body = r.head || v_tail,
-          body_version = greatest(t.body_version, 1), updated_at = v_stamp
-        from (select p_organization_id as organization_id, k.id, k.expected, k.old_term, k.old_content, k.old_bytes, k.head, k.customer_id, k.conversation_id, k.type, k.priority, k.status, k.assignee_id, k.external_id
-          from jsonb_to_recordset(p_changes->'ticket_update') as k(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int, head text, customer_id uuid, conversation_id uuid, type text, priority text, status text, assignee_id uuid, external_id text) where k.id = any(array[k.id]) offset 0) r
-        where t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.expected
-          and coalesce(t.removed_at, 'infinity') = 'infinity' and r.id <> all(v_refused)
-        returning t.id, t.body, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
-          r.old_term, r.old_content, r.old_bytes)
-      select array_agg(id), array_agg(body), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - sum(old_term),
-          mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - sum(old_content), sum(octet_length(body)) - sum(old_bytes)
-        into v_rows, v_row_bodies, v_digest, v_content, v_bytes from changed;
-    if v_rows is not null then
-      v_done := v_done || v_rows;
-      v_bodies := v_bodies || v_row_bodies;
-      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'ticket', 0, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-    end if;
-  end if;
-
-  if p_changes ? 'ticket_search_documents' then
-    insert into tickets_words (organization_id, id, created_at, terms)
-      select p_organization_id, r.id, r.created_at, r.terms || coalesce(' ' || (v_numbers->>r.id::text), '')
-        from jsonb_to_recordset(p_changes->'ticket_search_documents') as r(id uuid, created_at timestamptz, terms text)
-        join unnest(v_done) as d(id) on d.id = r.id
-      on conflict (organization_id, id) do update set terms = excluded.terms;
-  end if;
-
-  if p_changes ? 'booking_insert' then
-    with added as (
-      insert into bookings (organization_id, id, created_at, updated_at, body, body_version, customer_id, start_at, status, assignee_id, conversation_id, external_id)
-        select p_organization_id, r.id, r.created_at, v_stamp, r.head || v_tail, 1, r.customer_id, r.start_at, r.status, r.assignee_id, r.conversation_id, r.external_id
-        from jsonb_to_recordset(p_changes->'booking_insert') as r(id uuid, created_at timestamptz, head text, customer_id uuid, start_at timestamptz(3), status text, assignee_id uuid, conversation_id uuid, external_id text)
-          where r.id <> all(v_refused)
-        returning id, body, sha256(convert_to(id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(body, 'UTF8')) as content)
-      select array_agg(id), array_agg(body), count(*), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616), sum(octet_length(body))
-        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes from added;
-    if v_count > 0 then
-      v_done := v_done || v_rows;
-      v_bodies := v_bodies || v_row_bodies;
-      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'booking', v_count, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-    end if;
-  end if;
-
-  if p_changes ? 'booking_update' then
-    with changed as (
-      update bookings t set customer_id = r.customer_id, start_at = r.start_at, status = r.status, assignee_id = r.assignee_id, conversation_id = r.conversation_id, external_id = r.external_id, body = r.head || v_tail,
-          body_version = greatest(t.body_version, 1), updated_at = v_stamp
-        from (select p_organization_id as organization_id, k.id, k.expected, k.old_term, k.old_content, k.old_bytes, k.head, k.customer_id, k.start_at, k.status, k.assignee_id, k.conversation_id, k.external_id
-          from jsonb_to_recordset(p_changes->'booking_update') as k(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int, head text, customer_id uuid, start_at timestamptz(3), status text, assignee_id uuid, conversation_id uuid, external_id text) where k.id = any(array[k.id]) offset 0) r
-        where t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.expected
-          and coalesce(t.removed_at, 'infinity') = 'infinity' and r.id <> all(v_refused)
-        returning t.id, t.body, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
-          r.old_term, r.old_content, r.old_bytes)
-      select array_agg(id), array_agg(body), mod(mod(sum(('x' || encode(substr(version, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - sum(old_term),
-          mod(mod(sum(('x' || encode(substr(content, 1, 8), 'hex'))::bit(64)::bigint), 18446744073709551616) + 18446744073709551616, 18446744073709551616) - sum(old_content), sum(octet_length(body)) - sum(old_bytes)
-        into v_rows, v_row_bodies, v_digest, v_content, v_bytes from changed;
-    if v_rows is not null then
-      v_done := v_done || v_rows;
-      v_bodies := v_bodies || v_row_bodies;
-      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest)
-        values (p_organization_id, 'booking', 0, v_digest, v_bytes, 0, v_content)
-        on conflict (organization_id, kind) do update set
-          live_count = c.live_count + excluded.live_count,
-          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
-          digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
-          stored_bytes = c.stored_bytes + excluded.stored_bytes,
-          last_number = greatest(c.last_number, excluded.last_number);
-    end if;
-  end if;
-
-  if p_changes ? 'booking_search_documents' then
-    insert into bookings_words (organization_id, id, created_at, terms)
-      select p_organization_id, r.id, r.created_at, r.terms
-        from jsonb_to_recordset(p_changes->'booking_search_documents') as r(id uuid, created_at timestamptz, terms text)
-        join unnest(v_done) as d(id) on d.id = r.id
-      on conflict (organization_id, id) do update set terms = excluded.terms;
-  end if;
-
-
-  -- 8. Write events and deliveries.
-
-  if v_done = '{}' then
-    return jsonb_build_object('refused', v_refusals, 'stamp', v_text, 'done', to_jsonb(v_done));
-  end if;
-
-  with added as (
-    insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, changed, cause)
-      select p_organization_id, new_uuid_v7(v_stamp), e.type, v_stamp, e.subject_kind, e.subject_id, d.body, e.trace_context, e.changed, e.cause
-        from jsonb_to_recordset(p_changes->'events') as e(type text, subject_kind text, subject_id uuid, trace_context text, changed jsonb,
-          cause jsonb)
-        join unnest(v_done, v_bodies) as d(id, body) on d.id = e.subject_id
-      returning id, type, subject_kind, subject_id)
-    select v_events || array_agg(id), v_event_types || array_agg(type), v_event_kinds || array_agg(subject_kind),
-            v_event_subjects || array_agg(subject_id)
-          into v_events, v_event_types, v_event_kinds, v_event_subjects from added;
-
-  select d.p_any, d.p_large, d.p_woken into v_any, v_large, v_woken
-    from create_deliveries_1e900b6d5b5e(p_organization_id, p_now, v_stamp, (p_changes->>'max_attempts')::int,
-      v_events, v_event_types, v_event_kinds, v_event_subjects) d;
-
-  -- 9. Responses to store, and last the clock.
-
-  if p_changes ? 'idempotency' then
-    with stored as (
-      insert into idempotency_keys (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed,
-          created_at, counted)
-        select p_organization_id, s.api_key_id, s.method, s.path, s.key, s.request_hash, s.status, s.subject_id, s.body, s.sealed, p_now,
-            coalesce(octet_length(s.body), octet_length(s.sealed), 0)
-          from (select i.subject_id, i.api_key_id, i.method, i.path, i.key, decode(i.request_hash, 'hex') as request_hash, i.status,
-            coalesce(i.response, v_receipt, d.body) as body, null::bytea as sealed
-          from jsonb_to_recordset(p_changes->'idempotency') as i(subject_id uuid, api_key_id uuid, method text, path text,
-            key text, request_hash text, status int, response text)
-          join unnest(v_done, v_bodies) as d(id, body) on d.id = i.subject_id) s
-        on conflict (organization_id, api_key_id, method, path, key) do update
-          set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
-            body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at,
-            counted = idempotency_keys.counted + excluded.counted
-        returning coalesce(octet_length(body), octet_length(sealed), 0) as bytes)
-    insert into kind_counters as c (organization_id, kind, live_count, digest, content_digest, last_number, stored_bytes)
-      select p_organization_id, 'stored response', 0, 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
-      on conflict (organization_id, kind) do update set stored_bytes = c.stored_bytes + excluded.stored_bytes;
-  end if;
-
-  update organization_clocks set last_stamp = v_stamp where organization_id = p_organization_id;
-  return jsonb_build_object('refused', v_refusals, 'stamp', v_text, 'done', to_jsonb(v_done), 'numbers', v_numbers, 'receipt', v_receipt,
-    'deliveries', v_any, 'woken', v_woken,
-    'large', v_large, 'clock_skew', case when p_changes ? 'max_clock_skew' then round(extract(epoch from v_stamp - clock_timestamp()) / 0.001) end);
+  select d.p_any, d.p_large, d.p_woken into v_made, v_large, v_woken
+    from create_deliveries(p_organization_id, p_now, v_stamp, p_limits.max_attempts, v_events, v_types, v_kinds,
+      v_ids) d;
+  return jsonb_build_object('refused', v_refusals, 'stamp', timestamp_text(v_stamp), 'done', v_done,
+    'deliveries', v_made, 'large', v_large, 'woken', v_woken,
+    'clock_skew', case when p_limits.max_clock_skew is not null
+      then round(extract(epoch from v_stamp - clock_timestamp()) / 0.001) end);
 end;
 $function$;
 
--- A delivery to be created: pending and due now, unless the endpoint was `disabled`, or the event is `skipped`, for that reason.
--- Without `id` it gets a new one.
-create type new_delivery_6b81efe51766 as (
+-- A delivery to be created: pending and due now, unless the endpoint was `disabled`, or the event is `skipped`, for
+-- that reason. Without `id` it gets a new one.
+create type new_delivery as (
   id uuid,
   webhook_id uuid,
   event_id uuid,
@@ -3477,38 +1686,42 @@ create type new_delivery_6b81efe51766 as (
   skipped text
 );
 
--- Inserts deliveries, and returns how many: the one statement that does. The caller holds the organization's clock row, and wakes the
--- queues of the endpoints that get pending ones.
-create or replace function insert_deliveries_b04f1de00f2a(p_organization_id uuid, p_now timestamptz, p_deliveries new_delivery_6b81efe51766[]) returns int
+-- Inserts deliveries, and returns how many: the one statement that does. The caller holds the organization's clock
+-- row, and wakes the queues of the endpoints that get pending ones.
+create function insert_deliveries(p_organization_id uuid, p_now timestamptz, p_deliveries new_delivery[]) returns int
 language plpgsql volatile as $function$
 declare
   v_inserted int;
 begin
-  insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at, subject_kind, subject_id,
-      status, payload, attempt_count, max_attempts, last_error_code, last_error_message, next_attempt_at, created_at, updated_at)
+  insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at,
+      subject_kind, subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message,
+      next_attempt_at, created_at, updated_at)
     select p_organization_id, coalesce(d.id, new_uuid_v7(p_now)), d.webhook_id,
         case s.status when 'pending' then 'infinity' else (p_now at time zone 'UTC')::date end,
-        d.event_id, d.event_type, d.event_created_at, d.subject_kind, d.subject_id, s.status, 'current', 0, d.max_attempts,
+        d.event_id, d.event_type, d.event_created_at, d.subject_kind, d.subject_id, s.status, 'current', 0,
+          d.max_attempts,
         case s.status when 'failed' then 'endpoint_disabled' when 'skipped' then d.skipped end,
         case when s.status = 'failed' then 'the endpoint was disabled: ' || d.disabled
           when d.skipped = 'own_change' then 'the key of the endpoint caused it'
           when d.skipped = 'conditions_not_met' then 'the conditions of the endpoint did not hold' end,
         case s.status when 'pending' then p_now end, p_now, p_now
       from unnest(p_deliveries) as d
-        cross join lateral (select case when d.disabled is not null then 'failed' when d.skipped is not null then 'skipped'
-          else 'pending' end as status) s;
+        cross join lateral (select case when d.disabled is not null then 'failed'
+          when d.skipped is not null then 'skipped' else 'pending' end as status) s;
   get diagnostics v_inserted = row_count;
   return v_inserted;
 end;
 $function$;
 
--- Why an endpoint with these conditions, and this key as its own where it skips what that causes, gets no delivery of an event:
--- 'own_change', 'conditions_not_met', or null when it does. Without conditions and key, no event is read.
+-- Why an endpoint with these conditions, and this key as its own where it skips what that causes, gets no delivery of
+-- an event: 'own_change', 'conditions_not_met', or null when it does. Without conditions and key, no event is read.
 --
--- Conditions, but for those on the id, always hold of a removal, so that receivers do not keep what is gone, of an event about an endpoint,
--- and of a body that was erased. Of an event that lists no changes, as an insert, every field with a value counts as changed. They hold of
--- an object that the endpoint's registrant may not read: its delivery fails, where a skip would show that key which values the object has.
-create or replace function skip_reason_07fecb2924ab(p_organization_id uuid, p_webhook_id uuid, p_event_id uuid, p_conditions jsonb, p_own_key text) returns text
+-- Conditions, but for those on the id, always hold of a removal, so that receivers do not keep what is gone, of an
+-- event about an endpoint, and of a body that was erased. Of an event that lists no changes, as an insert, every
+-- field with a value counts as changed. They hold of an object that the endpoint's registrant may not read: its
+-- delivery fails, where a skip would show that key which values the object has.
+create function skip_reason(p_organization_id uuid, p_webhook_id uuid, p_event_id uuid, p_conditions jsonb,
+  p_own_key text) returns text
 language plpgsql stable as $function$
 declare
   v_key text;
@@ -3520,16 +1733,10 @@ begin
     return null;
   end if;
   select e.cause->>'key', case when p_conditions is not null then e.body::jsonb end, e.changed, case e.subject_kind
-      when 'teammate' then 'teammates:read'
-      when 'customer' then 'customers:read'
-      when 'conversation' then 'conversations:read'
-      when 'message' then 'messages:read'
-      when 'note' then 'notes:read'
       when 'ticket' then 'tickets:read'
-      when 'booking' then 'bookings:read'
       when 'endpoint' then 'webhooks:read' end
     into v_key, v_body, v_changed, v_scope
-    from events e where e.organization_id = p_organization_id and e.id = p_event_id;
+    from events_with_body e where e.organization_id = p_organization_id and e.id = p_event_id;
   if v_key = p_own_key then
     return 'own_change';
   end if;
@@ -3539,7 +1746,8 @@ begin
     return null;
   end if;
   if exists (select 1 from jsonb_array_elements(p_conditions) as c(condition)
-      cross join lateral (select c.condition->>'field' as field, coalesce(v_body->(c.condition->>'field'), 'null') as actual) f
+      cross join lateral (select c.condition->>'field' as field,
+        coalesce(v_body->(c.condition->>'field'), 'null') as actual) f
       where (v_body->>'object' not in ('removed', 'webhook') or f.field = 'id') and not case c.condition->>'op'
         when 'exists' then (f.actual <> 'null') = coalesce((c.condition->>'value')::boolean, true)
         when 'changed' then coalesce(v_changed ? f.field, f.actual <> 'null')
@@ -3551,22 +1759,25 @@ begin
 end;
 $function$;
 
--- Creates a delivery of each event of a commit to each endpoint that is active and subscribed now. The commit function calls it under the
--- organization's clock row, which disabling an endpoint takes too. The events come as arrays of their ids, types, kinds and subjects;
--- their time is `p_stamp`. With no endpoint that subscribes, it costs one statement.
+-- Creates a delivery of each event of a commit to each endpoint that is active and subscribed now. The commit
+-- function calls it under the organization's clock row, which disabling an endpoint takes too. The events come as
+-- arrays of their ids, types, kinds and subjects; their time is `p_stamp`. With no endpoint that subscribes, it costs
+-- one statement.
 --
--- Beyond 1000 deliveries nothing is inserted, as nothing else of the organization can commit meanwhile: the subscriptions are noted,
--- and workers create the deliveries in pieces after the commit.
+-- Beyond 1000 deliveries nothing is inserted, as nothing else of the organization can commit meanwhile: the
+-- subscriptions are noted, and workers create the deliveries in pieces after the commit.
 --
--- They are created and due at the commit's stamp, so that a worker that goes on from where it has read to misses none: stamps increase in the order of
--- commits (`read-position.ts`). Where clocks are so far apart that this would delay them, it is now instead, and the worker begins again.
+-- They are created and due at the commit's stamp, so that a worker that goes on from where it has read to misses
+-- none: stamps increase in the order of commits (`read-position.ts`). Where clocks are so far apart that this would
+-- delay them, it is now instead, and the worker begins again.
 --
--- A queue that a worker holds is not changed, as its row would get a version with each commit: that worker is notified, and looks again
--- before it releases the queue. Both lock the queue, so that they do not miss each other.
+-- A queue that a worker holds is not changed, as its row would get a version with each commit: that worker is
+-- notified, and looks again before it releases the queue. Both lock the queue, so that they do not miss each other.
 --
--- Returns in `p_any` whether an endpoint subscribes, in `p_large` whether workers have to create the deliveries, and in `p_woken`, by
--- endpoint, the priority of each queue of which a worker has to be notified, and the worker that holds it or null.
-create or replace function create_deliveries_1e900b6d5b5e(
+-- Returns in `p_any` whether an endpoint subscribes, in `p_large` whether workers have to create the deliveries, and
+-- in `p_woken`, by endpoint, the priority of each queue of which a worker has to be notified, and the worker that
+-- holds it or null.
+create function create_deliveries(
   p_organization_id uuid, p_now timestamptz, p_stamp timestamptz, p_max_attempts int,
   p_events uuid[], p_types text[], p_kinds text[], p_subjects uuid[],
   out p_any boolean, out p_large boolean, out p_woken jsonb
@@ -3588,45 +1799,52 @@ begin
 
   if cardinality(p_events) > 1000 / cardinality(v_webhooks) then
     select sum(t.count) > 1000 into p_large from webhooks w
-      join (select u.type, count(*) as count from unnest(p_types) as u(type) group by u.type) t on t.type = any(w.events)
+      join (select u.type, count(*) as count from unnest(p_types) as u(type) group by u.type) t
+        on t.type = any(w.events)
       where w.organization_id = p_organization_id and w.id = any(v_webhooks);
   end if;
   if p_large then
-    insert into fan_outs (organization_id, webhook_id, stamp, types, conditions, own_key, max_attempts, position, due_at)
+    insert into fan_outs (organization_id, webhook_id, stamp, types, conditions, own_key, max_attempts, position,
+      due_at)
       select p_organization_id, w.id, p_stamp, w.events, w.options->'conditions',
           case when w.options ? 'skipOwn' then w.api_key_id::text end, p_max_attempts, first_uuid_v7(p_stamp), p_now
         from webhooks w where w.organization_id = p_organization_id and w.id = any(v_webhooks);
     return;
   end if;
 
-  perform insert_deliveries_b04f1de00f2a(p_organization_id, case when v_apart then p_now else p_stamp end, array(
+  perform insert_deliveries(p_organization_id, case when v_apart then p_now else p_stamp end, array(
     select (null, w.id, e.id, e.type, p_stamp, e.subject_kind, e.subject_id, p_max_attempts,
-        null, s.reason)::new_delivery_6b81efe51766
+        null, s.reason)::new_delivery
       from webhooks w
-        join unnest(p_events, p_types, p_kinds, p_subjects) as e(id, type, subject_kind, subject_id) on e.type = any(w.events)
-        cross join lateral (select case when w.options ?| '{conditions,skipOwn}' then skip_reason_07fecb2924ab(p_organization_id, w.id, e.id,
-          w.options->'conditions', case when w.options ? 'skipOwn' then w.api_key_id::text end) end as reason offset 0) s
+        join unnest(p_events, p_types, p_kinds, p_subjects) as e(id, type, subject_kind, subject_id)
+          on e.type = any(w.events)
+        cross join lateral (select case when w.options ?| '{conditions,skipOwn}'
+          then skip_reason(p_organization_id, w.id, e.id, w.options->'conditions',
+            case when w.options ? 'skipOwn' then w.api_key_id::text end) end as reason offset 0) s
       where w.organization_id = p_organization_id and w.id = any(v_webhooks)));
 
   select array_agg(q.webhook_id) filter (where q.lease_id is null and coalesce(q.due_at > p_now, true)),
-      coalesce(jsonb_object_agg(q.webhook_id, jsonb_build_array(q.priority, case when q.lease_until > p_now then q.worker_id end))
+      coalesce(jsonb_object_agg(q.webhook_id, jsonb_build_array(q.priority, case when q.lease_until > p_now
+        then q.worker_id end))
         filter (where q.lease_id is not null or coalesce(q.due_at > p_now, true)), '{}')
     into v_idle, p_woken
     from (select l.webhook_id, l.due_at, l.lease_id, l.lease_until, l.worker_id, l.priority from endpoint_queues l
-      where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks) order by l.webhook_id for no key update) q;
+      where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks) order by l.webhook_id
+        for no key update) q;
   if v_apart then
-    perform wake_queues_9ecb59d30a87(p_organization_id, v_webhooks, p_now);
+    perform wake_queues(p_organization_id, v_webhooks, p_now);
   elsif v_idle is not null then
     update endpoint_queues set due_at = p_now where organization_id = p_organization_id and webhook_id = any(v_idle);
   end if;
 end;
 $function$;
 
--- Makes the queues of these endpoints due, after deliveries were created or made due outside of a commit. It locks the queues first, in
--- their order, as a completion computes under that lock what is due on one.
+-- Makes the queues of these endpoints due, after deliveries were created or made due outside of a commit. It locks
+-- the queues first, in their order, as a completion computes under that lock what is due on one.
 --
--- The deliveries may be due before where the worker that holds the queue has read to: `rewinds` tells it to begin again.
-create or replace function wake_queues_9ecb59d30a87(p_organization_id uuid, p_webhook_ids uuid[], p_now timestamptz) returns void
+-- The deliveries may be due before where the worker that holds the queue has read to: `rewinds` tells it to begin
+-- again.
+create function wake_queues(p_organization_id uuid, p_webhook_ids uuid[], p_now timestamptz) returns void
 language plpgsql volatile as $function$
 begin
   perform 1 from endpoint_queues q where q.organization_id = p_organization_id and q.webhook_id = any(p_webhook_ids)
@@ -3636,31 +1854,33 @@ begin
 end;
 $function$;
 
--- Copies the attempts that these pending deliveries' rows hold to `attempts`, before the next overwrite them. They are due between
--- `p_first` and `p_last`. Where the last update was no attempt, the row exists.
-create or replace function archive_attempts_8cb38686d7f5(
+-- Copies the attempts that these pending deliveries' rows hold to `attempts`, before the next overwrite them. They
+-- are due between `p_first` and `p_last`. Where the last update was no attempt, the row exists.
+create function archive_attempts(
   p_organization_id uuid, p_webhook_id uuid, p_ids uuid[], p_first timestamptz, p_last timestamptz
 ) returns void
 language plpgsql volatile as $function$
 begin
-  insert into attempts (organization_id, delivery_id, number, at, response_status, error_code, error_message, duration_ms, response_body)
-    select p_organization_id, d.id, d.attempt_count, d.last_attempt_at, d.response_status, d.last_error_code, d.last_error_message,
-        d.duration_ms, d.response_body
+  insert into attempts (organization_id, delivery_id, number, at, response_status, error_code, error_message,
+    duration_ms, response_body)
+    select p_organization_id, d.id, d.attempt_count, d.last_attempt_at, d.response_status, d.last_error_code,
+        d.last_error_message, d.duration_ms, d.response_body
       from deliveries d
       where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(p_ids)
-        and d.log_day = 'infinity' and d.next_attempt_at >= p_first and d.next_attempt_at <= p_last and d.last_attempt_at is not null
+        and d.log_day = 'infinity' and d.next_attempt_at >= p_first and d.next_attempt_at <= p_last
+          and d.last_attempt_at is not null
     on conflict do nothing;
 end;
 $function$;
 
--- Creates a control event of this type, and its delivery, for each of these endpoints that is a subscription. The caller holds the
--- organization's clock row or the endpoint's queue, and wakes the queues.
-create or replace function notify_subscriptions_68792076af87(
+-- Creates a control event of this type, and its delivery, for each of these endpoints that is a subscription. The
+-- caller holds the organization's clock row or the endpoint's queue, and wakes the queues.
+create function notify_subscriptions(
   p_organization_id uuid, p_now timestamptz, p_type text, p_webhook_ids uuid[], p_max_attempts int
 ) returns void
 language plpgsql volatile as $function$
 declare
-  v_deliveries new_delivery_6b81efe51766[];
+  v_deliveries new_delivery[];
 begin
   with created as (
     insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
@@ -3668,22 +1888,25 @@ begin
         from webhooks w
         where w.organization_id = p_organization_id and w.id = any(p_webhook_ids) and w.subscription_id is not null
       returning id, subject_id)
-    select array_agg((null, c.subject_id, c.id, p_type, p_now, 'webhook', c.subject_id, p_max_attempts, null, null)::new_delivery_6b81efe51766)
+    select array_agg((null, c.subject_id, c.id, p_type, p_now, 'webhook', c.subject_id, p_max_attempts, null,
+      null)::new_delivery)
       into v_deliveries from created c;
-  perform insert_deliveries_b04f1de00f2a(p_organization_id, p_now, v_deliveries);
+  perform insert_deliveries(p_organization_id, p_now, v_deliveries);
 end;
 $function$;
 
--- Counts deliveries of an endpoint (specification 11.5): what is counted in `p_places`, how often in `p_counts` (`tally.ts`), and the latest
--- success among them. Each call appends a row of no length, so that no row gets a version with each; the rows of minutes that are over
--- become one a minute, and the minutes of hours that are over one more an hour.
+-- Counts deliveries of an endpoint (specification 11.5): what is counted in `p_places`, how often in `p_counts`
+-- (`tally.ts`), and the latest success among them. Each call appends a row of no length, so that no row gets a
+-- version with each; the rows of minutes that are over become one a minute, and the minutes of hours that are over
+-- one more an hour.
 --
--- The caller says from when on such rows may be left, or null where none are: only rows of a minute that is over are folded, and their
--- latest success is noted in the endpoint's health. A row that stays is counted as well as one that is folded. Counts are added, so a
--- minute that is folded again, as clocks differ or one was set back, has what it had before.
-create or replace function count_deliveries_5fdd2279ca7a(
-  p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_places smallint[], p_counts int[], p_succeeded_at timestamptz,
-  p_fold_from timestamptz
+-- The caller says from when on such rows may be left, or null where none are: only rows of a minute that is over are
+-- folded, and their latest success is noted in the endpoint's health. A row that stays is counted as well as one that
+-- is folded. Counts are added, so a minute that is folded again, as clocks differ or one was set back, has what it
+-- had before.
+create function count_deliveries(
+  p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_places smallint[], p_counts int[],
+  p_succeeded_at timestamptz, p_fold_from timestamptz
 ) returns void
 language plpgsql volatile as $function$
 declare
@@ -3701,13 +1924,14 @@ begin
   end if;
 
   with gone as (
-    delete from delivery_stats s where s.organization_id = p_organization_id and s.webhook_id = p_webhook_id and s.minutes = 0
-        and s.at >= p_fold_from and s.at < v_minute
+    delete from delivery_stats s where s.organization_id = p_organization_id and s.webhook_id = p_webhook_id
+      and s.minutes = 0 and s.at >= p_fold_from and s.at < v_minute
       returning date_bin('1 minute', s.at, timestamptz '1970-01-01 00:00:00Z') as at, s.places, s.counts, s.succeeded_at
   ), added as (
     insert into delivery_stats as s (organization_id, webhook_id, minutes, at, places, counts)
       select p_organization_id, p_webhook_id, 1, m.at, array_agg(m.place), array_agg(m.count)
-        from (select g.at, c.place, sum(c.count)::int as count from gone g cross join lateral unnest(g.places, g.counts) as c(place, count)
+        from (select g.at, c.place, sum(c.count)::int as count from gone g
+          cross join lateral unnest(g.places, g.counts) as c(place, count)
           group by g.at, c.place) m
         group by m.at
       on conflict (organization_id, webhook_id, minutes, at)
@@ -3719,14 +1943,16 @@ begin
     select p_organization_id, p_webhook_id, 60, m.hour, array_agg(m.place), array_agg(m.count)
       from (select h.hour, c.place, sum(c.count)::int as count
         from unnest(v_hours) as h(hour)
-          join delivery_stats s on s.organization_id = p_organization_id and s.webhook_id = p_webhook_id and s.minutes = 1
-            and s.at >= h.hour and s.at < h.hour + interval '1 hour'
+          join delivery_stats s on s.organization_id = p_organization_id and s.webhook_id = p_webhook_id
+            and s.minutes = 1 and s.at >= h.hour and s.at < h.hour + interval '1 hour'
           cross join lateral unnest(s.places, s.counts) as c(place, count)
         group by h.hour, c.place) m
       group by m.hour
-    on conflict (organization_id, webhook_id, minutes, at) do update set places = excluded.places, counts = excluded.counts;
+    on conflict (organization_id, webhook_id, minutes, at) do update set places = excluded.places,
+      counts = excluded.counts;
   update webhook_health set last_success_at = v_succeeded_at
-    where organization_id = p_organization_id and webhook_id = p_webhook_id and v_succeeded_at > coalesce(last_success_at, '-infinity');
+    where organization_id = p_organization_id and webhook_id = p_webhook_id
+      and v_succeeded_at > coalesce(last_success_at, '-infinity');
 end;
 $function$;
 
@@ -3737,7 +1963,7 @@ $function$;
 -- that may take a minute. The caller tries again (`GroupCommit.exclusiveTask`, `unlessBusy`). Other rows are held for
 -- moments only, so they have no limit. Fails with `DW003` (`journal/not-served.ts`) where another database serves the
 -- organization.
-create or replace function lock_clock_dd363ef23099(p_organization_id uuid) returns void
+create function lock_clock(p_organization_id uuid) returns void
 language plpgsql volatile as $function$
 declare
   v_away text;
@@ -3757,7 +1983,7 @@ $function$;
 -- Whether the request that p_response answers has a stored response that has not expired (specification 13.1). Comes
 -- before every refusal: a repeated request gets the stored response. False where p_response is null: the request has no
 -- key.
-create or replace function replayed_55624a46aaf1(p_organization_id uuid, p_now timestamptz, p_response jsonb) returns boolean
+create function replayed(p_organization_id uuid, p_now timestamptz, p_response jsonb) returns boolean
 language plpgsql volatile as $function$
 begin
   if p_response is null then
@@ -3774,10 +2000,10 @@ begin
 end;
 $function$;
 
--- Refuses a value sealed with another encryption key than the database names, with `DW002` (`journal/responses.ts`), and
--- locks that name until the commit. So no value stays under an old key after a key rotation (decision 56). p_key_check:
--- the check value of the key that sealed the organization's value; null where nothing is sealed.
-create or replace function require_sealed_with_66c15d180f7b(p_organization_id uuid, p_key_check bytea) returns void
+-- Refuses a value sealed with another encryption key than the database names, with `DW002` (`journal/responses.ts`),
+-- and locks that name until the commit. So no value stays under an old key after a key rotation (decision 56).
+-- p_key_check: the check value of the key that sealed the value; null where nothing is sealed.
+create function require_sealed_with(p_key_check bytea) returns void
 language plpgsql volatile as $function$
 begin
   if p_key_check is null then
@@ -3793,71 +2019,60 @@ $function$;
 -- Stores the response p_response about the object p_subject_id, sealed or not; nothing where it is null. The caller has
 -- found no unexpired response (`replayed`), under the clock row. Stored bytes count as storage of the organization
 -- (specification 14.3).
-create or replace function store_response_71a961d90400(p_organization_id uuid, p_subject_id uuid, p_now timestamptz, p_response jsonb)
+create function store_response(p_organization_id uuid, p_subject_id uuid, p_now timestamptz, p_response jsonb)
 returns void
 language plpgsql volatile as $function$
 begin
-  perform require_sealed_with_66c15d180f7b(p_organization_id, decode(p_response->>'sealed_with', 'hex'));
+  perform require_sealed_with(decode(p_response->>'sealed_with', 'hex'));
   if p_response is null then
     return;
   end if;
-  -- An existing row has expired; its bytes are counted until its replacement is deleted.
-  with stored as (
-    insert into idempotency_keys (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body,
-        sealed, created_at, counted)
-      select p_organization_id, (p_response->>'api_key_id')::uuid, p_response->>'method', p_response->>'path',
-          p_response->>'key', decode(p_response->>'request_hash', 'hex'), (p_response->>'status')::int, p_subject_id,
-          p_response->>'body', decode(p_response->>'sealed', 'hex'), p_now,
-          coalesce(octet_length(p_response->>'body'), octet_length(decode(p_response->>'sealed', 'hex')), 0)
-      on conflict (organization_id, api_key_id, method, path, key) do update
-        set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
-          body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at,
-          counted = idempotency_keys.counted + excluded.counted
-      returning coalesce(octet_length(body), octet_length(sealed), 0) as bytes)
-  insert into kind_counters as c (organization_id, kind, live_count, digest, content_digest, last_number, stored_bytes)
-    select p_organization_id, 'stored response', 0, 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
-    on conflict (organization_id, kind) do update set stored_bytes = c.stored_bytes + excluded.stored_bytes;
+  perform count_responses(p_organization_id, p_now, (store_responses(p_organization_id, p_now, array[
+    p_response || jsonb_build_object('subject_id', p_subject_id)])).bytes);
 end;
 $function$;
 
 -- Stores the response p_response, about the object p_subject_id, to a request that committed nothing: 'done', or
 -- 'replayed' where its key has one already. Under the clock row, so that a concurrent identical request that changes
 -- something either sees this response, or is seen.
-create or replace function store_lone_response_c7bff712f84c(p_organization_id uuid, p_subject_id uuid, p_now timestamptz, p_response jsonb)
+create function store_lone_response(p_organization_id uuid, p_subject_id uuid, p_now timestamptz, p_response jsonb)
 returns text
 language plpgsql volatile as $function$
 begin
-  perform lock_clock_dd363ef23099(p_organization_id);
-  if replayed_55624a46aaf1(p_organization_id, p_now, p_response) then
+  perform lock_clock(p_organization_id);
+  if replayed(p_organization_id, p_now, p_response) then
     return 'replayed';
   end if;
-  perform store_response_71a961d90400(p_organization_id, p_subject_id, p_now, p_response);
+  perform store_response(p_organization_id, p_subject_id, p_now, p_response);
   return 'done';
 end;
 $function$;
 
--- Writes the results of attempts, if the lease still holds, and keeps or releases the queue. The results are arrays by column, which cost
--- much less than JSON.
+-- Writes the results of attempts, if the lease still holds, and keeps or releases the queue. The results are arrays
+-- by column, which cost much less than JSON.
 --
--- The queue is locked in one statement and what is due is read in a later one, whose snapshot has every commit before the lock; a single
--- statement could leave a delivery behind. A delivery is completed only if it has not changed since the claim: one that was started over
--- meanwhile must not end with an older attempt.
+-- The queue is locked in one statement and what is due is read in a later one, whose snapshot has every commit before
+-- the lock; a single statement could leave a delivery behind. A delivery is completed only if it has not changed
+-- since the claim: one that was started over meanwhile must not end with an older attempt.
 --
--- The queue's row changes only when its state does: a release, and a lease of which half is over. `p_known` are the deliveries that the
--- worker has and keeps; `p_read_to`, `p_read_to_id` and `p_rewinds` where it has read to (`read-position.ts`). A delivery that this makes
--- due before that, or a result that finds its delivery changed, rewinds the queue.
+-- The queue's row changes only when its state does: a release, and a lease of which half is over. `p_known` are the
+-- deliveries that the worker has and keeps; `p_read_to`, `p_read_to_id` and `p_rewinds` where it has read to
+-- (`read-position.ts`). A delivery that this makes due before that, or a result that finds its delivery changed,
+-- rewinds the queue.
 --
--- Counts are appended to `delivery_stats`, and the endpoint's health changes when it fails or recovers: a row that every completion updates
--- would get a version with each. A release notes the latest success under the lease, `p_succeeded_last`.
+-- Counts are appended to `delivery_stats`, and the endpoint's health changes when it fails or recovers: a row that
+-- every completion updates would get a version with each. A release notes the latest success under the lease,
+-- `p_succeeded_last`.
 --
--- Returns whether the lease is held; when the next delivery is due that the worker does not have, as milliseconds; until when the queue is
--- leased; and since when the endpoint fails, if the results changed its health.
-create or replace function complete_deliveries_6c074fcbb4dc(
+-- Returns whether the lease is held; when the next delivery is due that the worker does not have, as milliseconds;
+-- until when the queue is leased; and since when the endpoint fails, if the results changed its health.
+create function complete_deliveries(
   p_organization_id uuid, p_webhook_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz,
   p_next text, p_priority int, p_known uuid[], p_rewinds int, p_read_to timestamptz, p_read_to_id uuid,
   p_succeeded_at timestamptz, p_failures int, p_failed_at timestamptz, p_succeeded_last timestamptz,
   p_places smallint[], p_counts int[], p_fold_from timestamptz,
-  p_id uuid[], p_due float8[], p_number int[], p_seen float8[], p_status text[], p_attempted boolean[], p_started_at float8[], p_ended_at float8[],
+  p_id uuid[], p_due float8[], p_number int[], p_seen float8[], p_status text[], p_attempted boolean[],
+    p_started_at float8[], p_ended_at float8[],
   p_response_status int[], p_response_body text[], p_error_code text[], p_error_message text[], p_duration_ms int[],
   p_next_attempt_at float8[]
 ) returns jsonb
@@ -3876,19 +2091,21 @@ declare
   v_soon timestamptz := p_now + interval '1000 milliseconds';
 begin
   select q.lease_until, q.rewinds, q.read_to into v_lease_until, v_rewinds, v_read_to from endpoint_queues q
-    where q.organization_id = p_organization_id and q.webhook_id = p_webhook_id and q.lease_id = p_lease_id for no key update;
+    where q.organization_id = p_organization_id and q.webhook_id = p_webhook_id
+      and q.lease_id = p_lease_id for no key update;
   if not found then
     return jsonb_build_object('held', false);
   end if;
 
   if cardinality(p_id) > 0 then
-    select to_timestamp(min(u.due) / 1000), to_timestamp(max(u.due) / 1000) into v_first, v_last from unnest(p_due) as u(due);
+    select to_timestamp(min(u.due) / 1000), to_timestamp(max(u.due) / 1000) into v_first, v_last
+      from unnest(p_due) as u(due);
     if 1 < any(p_number) then
-      perform archive_attempts_8cb38686d7f5(p_organization_id, p_webhook_id, p_id, v_first, v_last);
+      perform archive_attempts(p_organization_id, p_webhook_id, p_id, v_first, v_last);
     end if;
-    -- The rows are found by their ids and when they were due. By the ids alone the planner, which counts no dead entries, may read all of
-    -- an index; and a join with what came would. `generate_subscripts` makes it expect a thousand results; arrays alone, ten, and a
-    -- nested loop.
+    -- The rows are found by their ids and when they were due. By the ids alone the planner, which counts no dead
+    -- entries, may read all of an index; and a join with what came would. `generate_subscripts` makes it expect a
+    -- thousand results; arrays alone, ten, and a nested loop.
     update deliveries d set status = r.status, attempt_count = d.attempt_count + r.attempted::int,
           response_status = case when r.attempted then r.response_status else d.response_status end,
           response_body = case when r.attempted then r.response_body else d.response_body end,
@@ -3898,30 +2115,38 @@ begin
           next_attempt_at = to_timestamp(r.next_attempt_at / 1000), updated_at = greatest(d.updated_at, p_now),
           delivered_at = case when r.status = 'succeeded' then to_timestamp(r.ended_at / 1000) end,
           log_day = case when r.status = 'pending' then 'infinity' else (d.created_at at time zone 'UTC')::date end
-        from rows from (unnest(p_id), unnest(p_number), unnest(p_seen), unnest(p_status), unnest(p_attempted), unnest(p_started_at),
-            unnest(p_ended_at), unnest(p_response_status), unnest(p_response_body), unnest(p_error_code), unnest(p_error_message),
+        from rows from (unnest(p_id), unnest(p_number), unnest(p_seen), unnest(p_status), unnest(p_attempted),
+          unnest(p_started_at),
+            unnest(p_ended_at), unnest(p_response_status), unnest(p_response_body), unnest(p_error_code),
+              unnest(p_error_message),
             unnest(p_duration_ms), unnest(p_next_attempt_at), generate_subscripts(p_id, 1))
-          as r(id, number, seen, status, attempted, started_at, ended_at, response_status, response_body, error_code, error_message,
+          as r(id, number, seen, status, attempted, started_at, ended_at, response_status, response_body, error_code,
+            error_message,
             duration_ms, next_attempt_at, place)
         where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(p_id) and d.id = r.id
-          and d.log_day = 'infinity' and d.next_attempt_at >= v_first and d.next_attempt_at <= v_last and d.attempt_count = r.number - 1 and d.updated_at = to_timestamp(r.seen / 1000);
+          and d.log_day = 'infinity' and d.next_attempt_at >= v_first and d.next_attempt_at <= v_last
+            and d.attempt_count = r.number - 1 and d.updated_at = to_timestamp(r.seen / 1000);
     get diagnostics v_written = row_count;
     v_rewound := v_written < cardinality(p_id)
       or extract(epoch from p_read_to) * 1000 >= (select min(u.at) from unnest(p_next_attempt_at) as u(at));
 
     -- Creates a gap event for a subscription that has missed something, one at a time.
-    if 'failed' = any(p_status) and exists (select 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id
+    if 'failed' = any(p_status) and exists (select 1 from webhooks w where w.organization_id = p_organization_id
+      and w.id = p_webhook_id
         and w.subscription_id is not null and w.status = 'active')
-        and exists (select 1 from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
+        and exists (select 1 from deliveries d where d.organization_id = p_organization_id
+          and d.webhook_id = p_webhook_id
           and d.id = any(p_id) and d.status = 'failed' and d.event_type not in ('ping', 'gap', 'terminated')
           and coalesce(d.response_status, 0) not in (410, 413))
-        and not exists (select 1 from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
+        and not exists (select 1 from deliveries d where d.organization_id = p_organization_id
+          and d.webhook_id = p_webhook_id
           and d.log_day = 'infinity' and d.event_type = 'gap') then
-      perform notify_subscriptions_68792076af87(p_organization_id, p_now, 'gap', array[p_webhook_id], (select max(u.number) from unnest(p_number) as u(number)));
+      perform notify_subscriptions(p_organization_id, p_now, 'gap', array[p_webhook_id], (select max(u.number)
+        from unnest(p_number) as u(number)));
       v_rewound := true;
     end if;
 
-    perform count_deliveries_5fdd2279ca7a(p_organization_id, p_webhook_id, p_now, p_places, p_counts, p_succeeded_at, p_fold_from);
+    perform count_deliveries(p_organization_id, p_webhook_id, p_now, p_places, p_counts, p_succeeded_at, p_fold_from);
     update webhook_health h set last_success_at = coalesce(p_succeeded_at, h.last_success_at),
         failure_count = case when p_succeeded_at is null then h.failure_count else 0 end + p_failures,
         failing_since = coalesce(case when p_succeeded_at is null then h.failing_since end, p_failed_at)
@@ -3944,15 +2169,18 @@ begin
     v_read_to_id := p_read_to_id;
   end if;
   -- A first attempt is due when its commit is there, as for a claim.
-  select case when d.attempt_count = 0 and d.next_attempt_at <= v_soon then least(d.next_attempt_at, p_now) else d.next_attempt_at end
+  select case when d.attempt_count = 0 and d.next_attempt_at <= v_soon then least(d.next_attempt_at,
+    p_now) else d.next_attempt_at end
     into v_due from deliveries d
     where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day = 'infinity'
-      and (d.next_attempt_at, d.id) >= (coalesce(v_read_to, '-infinity'), coalesce(v_read_to_id, '00000000-0000-0000-0000-000000000000'))
+      and (d.next_attempt_at, d.id) >= (coalesce(v_read_to, '-infinity'), coalesce(v_read_to_id,
+        '00000000-0000-0000-0000-000000000000'))
       and d.id <> all(p_known)
     order by d.next_attempt_at, d.id limit 1;
   if p_next = 'release' then
     -- Disabled meanwhile: what is pending is not to wait for its next attempt, but to fail now.
-    if v_due > p_now and exists (select 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id
+    if v_due > p_now and exists (select 1 from webhooks w where w.organization_id = p_organization_id
+      and w.id = p_webhook_id
         and w.status = 'disabled') then
       v_due := p_now;
     end if;
@@ -3968,19 +2196,21 @@ begin
       where organization_id = p_organization_id and webhook_id = p_webhook_id;
     v_lease_until := p_lease_until;
   end if;
-  return jsonb_build_object('held', true, 'failing_since', v_failing_since, 'due', floor(extract(epoch from v_due) * 1000),
+  return jsonb_build_object('held', true, 'failing_since', v_failing_since, 'due', floor(extract(epoch
+    from v_due) * 1000),
     'lease_until', floor(extract(epoch from v_lease_until) * 1000));
 end;
 $function$;
 
--- Disables an active endpoint if its worker's reason still holds: no success since `p_failing_before`, the URL `p_url`, or no registrant.
--- Under the clock row, so that no commit creates deliveries to it meanwhile. Returns whether it did.
-create or replace function disable_webhook_ccdee5df659e(
+-- Disables an active endpoint if its worker's reason still holds: no success since `p_failing_before`, the URL
+-- `p_url`, or no registrant. Under the clock row, so that no commit creates deliveries to it meanwhile. Returns
+-- whether it did.
+create function disable_webhook(
   p_organization_id uuid, p_webhook_id uuid, p_url text, p_reason text, p_now timestamptz, p_failing_before timestamptz
 ) returns boolean
 language plpgsql volatile as $function$
 begin
-  perform lock_clock_dd363ef23099(p_organization_id);
+  perform lock_clock(p_organization_id);
   update webhooks w set status = 'disabled', disabled_reason = p_reason, disabled_at = p_now,
       updated_at = greatest(millisecond_after(w.updated_at), p_now)
     where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active'
@@ -4001,30 +2231,36 @@ begin
 end;
 $function$;
 
--- Fails up to `p_limit` pending deliveries of a disabled endpoint, except those that reach disabled ones too, and returns how many. It
--- locks the endpoint, as enabling it keeps what is pending, and the queue, as a completion writes the same rows.
-create or replace function fail_pending_1c29e0430124(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_reason text, p_limit int) returns int
+-- Fails up to `p_limit` pending deliveries of a disabled endpoint, except those that reach disabled ones too, and
+-- returns how many. It locks the endpoint, as enabling it keeps what is pending, and the queue, as a completion
+-- writes the same rows.
+create function fail_pending(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_reason text,
+  p_limit int) returns int
 language plpgsql volatile as $function$
 declare
   v_ids uuid[];
 begin
-  perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'disabled' for share;
+  perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id
+    and w.status = 'disabled' for share;
   if not found then
     return 0;
   end if;
-  perform 1 from endpoint_queues q where q.organization_id = p_organization_id and q.webhook_id = p_webhook_id for no key update;
+  perform 1 from endpoint_queues q where q.organization_id = p_organization_id
+    and q.webhook_id = p_webhook_id for no key update;
   select array_agg(x.id) into v_ids from (
     select d.id from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
       and d.log_day = 'infinity' and d.event_type not in ('ping', 'terminated') limit p_limit) x;
   if v_ids is null then
     return 0;
   end if;
-  perform archive_attempts_8cb38686d7f5(p_organization_id, p_webhook_id, v_ids, '-infinity', 'infinity');
+  perform archive_attempts(p_organization_id, p_webhook_id, v_ids, '-infinity', 'infinity');
   update deliveries d set status = 'failed', next_attempt_at = null, updated_at = greatest(d.updated_at, p_now),
       last_error_code = 'endpoint_disabled', last_error_message = 'the endpoint was disabled: ' || p_reason,
       log_day = (d.created_at at time zone 'UTC')::date
-    where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(v_ids) and d.log_day = 'infinity';
-  perform count_deliveries_5fdd2279ca7a(p_organization_id, p_webhook_id, p_now, array[36]::smallint[], array[cardinality(v_ids)],
+    where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(v_ids)
+      and d.log_day = 'infinity';
+  perform count_deliveries(p_organization_id, p_webhook_id, p_now, array[36]::smallint[],
+    array[cardinality(v_ids)],
     null, '-infinity');
   -- Clear the isolation: this delivery is no longer a suspect.
   update endpoint_queues set alone_id = null, alone_since = null
@@ -4033,18 +2269,19 @@ begin
 end;
 $function$;
 
--- Makes up to `p_limit` deliveries that wait for a retry due now, the soonest first, and returns how many; null unless the endpoint is
--- active. It locks the queue first, as a completion computes its due time.
-create or replace function retry_now_eb04d9474567(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_limit int) returns int
+-- Makes up to `p_limit` deliveries that wait for a retry due now, the soonest first, and returns how many; null
+-- unless the endpoint is active. It locks the queue first, as a completion computes its due time.
+create function retry_now(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_limit int) returns int
 language plpgsql volatile as $function$
 declare
   v_retried int;
 begin
-  perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active' for share;
+  perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active'
+    for share;
   if not found then
     return null;
   end if;
-  perform wake_queues_9ecb59d30a87(p_organization_id, array[p_webhook_id], p_now);
+  perform wake_queues(p_organization_id, array[p_webhook_id], p_now);
   update deliveries d set next_attempt_at = p_now, updated_at = greatest(millisecond_after(d.updated_at), p_now)
     where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day = 'infinity'
       and d.id in (select x.id from deliveries x where x.organization_id = p_organization_id
@@ -4055,7 +2292,23 @@ begin
 end;
 $function$;
 
-create or replace function recover_piece_fdbfd6387bf8(p_organization_id uuid, p_webhook_id uuid, p_recovery_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz, p_events int, p_backlog int, p_attempts int) returns text
+-- One piece of a recovery. Reads the next p_events events of its window in commit order. For the types that the
+-- endpoint subscribes to now, it restarts failed deliveries, with their stored payloads, and creates missing and
+-- skipped ones if the endpoint's present conditions hold. Pending ones are left, and succeeded ones unless the
+-- recovery includes them: then a new delivery is created.
+--
+-- The position moves in the same transaction, so a piece is done once. The clock row keeps other recoveries of the
+-- endpoint, retries and disabling out; a completion may come between, and makes no failed delivery of one that this
+-- changes.
+--
+-- Returns 'more', or with the lease released: 'done'; 'waiting' while p_backlog deliveries are due at the endpoint,
+-- so that new events do not wait behind all of the past, or while deliveries of a large commit in the window are
+-- still to be created; 'disabled', to be tried again in a minute; 'lost' when the recovery is another worker's or
+-- gone.
+create function recover_piece(
+  p_organization_id uuid, p_webhook_id uuid, p_recovery_id uuid, p_lease_id uuid, p_now timestamptz,
+  p_lease_until timestamptz, p_events int, p_backlog int, p_attempts int
+) returns text
 language plpgsql volatile as $function$
 declare
   v_position uuid;
@@ -4075,18 +2328,13 @@ declare
   v_soon timestamptz := p_now + interval '250 milliseconds';
   v_later timestamptz := p_now + interval '1 minute';
 begin
-  if current_setting('lock_timeout') = '0' then
-    perform set_config('lock_timeout', '250ms', true);
-  end if;
-  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
-  perform set_config('lock_timeout', '0', true);
-  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
-    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
-  end if;
-  select r.position, first_uuid_v7(r.until + interval '1 millisecond'), exists (select 1 from fan_outs f
-        where f.organization_id = p_organization_id and f.webhook_id = p_webhook_id and f.stamp between r.since and r.until),
-        r.include_succeeded
-      into v_position, v_end, v_waits, v_again from recoveries r
+  perform lock_clock(p_organization_id);
+  select r.position, first_uuid_v7(r.until + interval '1 millisecond'),
+      exists (select 1 from fan_outs f where f.organization_id = p_organization_id and f.webhook_id = p_webhook_id
+        and f.stamp between r.since and r.until),
+      r.include_succeeded
+    into v_position, v_end, v_waits, v_again
+    from recoveries r
     where r.organization_id = p_organization_id and r.webhook_id = p_webhook_id and r.id = p_recovery_id
       and r.lease_id = p_lease_id;
   if not found then
@@ -4094,16 +2342,18 @@ begin
   end if;
 
   select w.events, w.options->'conditions', case when w.options ? 'skipOwn' then w.api_key_id::text end
-      into v_types, v_conditions, v_own_key from webhooks w
-    where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active';
+    into v_types, v_conditions, v_own_key
+    from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active';
   if not found then
     update recoveries set due_at = v_later, lease_id = null, lease_until = null
       where organization_id = p_organization_id and webhook_id = p_webhook_id and id = p_recovery_id;
     return 'disabled';
   end if;
   if not v_waits then
-    perform 1 from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
-      and d.log_day = 'infinity' and d.next_attempt_at <= p_now offset p_backlog - 1 limit 1;
+    perform 1 from deliveries d
+      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day = 'infinity'
+        and d.next_attempt_at <= p_now
+      offset p_backlog - 1 limit 1;
     v_waits := found;
   end if;
   if v_waits then
@@ -4115,47 +2365,37 @@ begin
   select count(*), array_agg(x.id) filter (where x.type = any(v_types)), (array_agg(x.id order by x.id desc))[1],
       (min(x.created_at) at time zone 'UTC')::date - 1
     into v_seen, v_events, v_position, v_since
-    from (select e.id, e.type, e.created_at from events e where e.organization_id = p_organization_id
-      and e.id > v_position and e.id < v_end order by e.id limit p_events) x;
+    from (select e.id, e.type, e.created_at from events e
+      where e.organization_id = p_organization_id and e.id > v_position and e.id < v_end
+      order by e.id limit p_events) x;
   if v_events is not null then
-    -- The latest delivery of an event decides: an earlier one was sent again. A delivery is no older than its event, but for what
-    -- clocks are apart: a day is plenty.
-    select coalesce(array_agg(l.event_id) filter (where l.status <> 'skipped' and not (v_again and l.status = 'succeeded')), '{}'),
+    -- The latest delivery of an event decides: an earlier one was sent again. A delivery is no older than its event,
+    -- but for what clocks are apart: a day is plenty.
+    select coalesce(array_agg(l.event_id)
+          filter (where l.status <> 'skipped' and not (v_again and l.status = 'succeeded')), '{}'),
         coalesce(array_agg(l.id) filter (where l.status = 'failed'), '{}')
       into v_known, v_failed
       from (select distinct on (d.event_id) d.event_id, d.id, d.status from deliveries d
         where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.event_id = any(v_events)
           and d.log_day >= v_since
         order by d.event_id, d.id desc) l;
-    update deliveries d set status = 'pending', payload = 'stored', attempts_before = attempt_count,
-      max_attempts = attempt_count + p_attempts, next_attempt_at = p_now, log_day = 'infinity',
+    update deliveries d set status = 'pending', payload = 'stored', attempts_before = d.attempt_count,
+        max_attempts = d.attempt_count + p_attempts, next_attempt_at = p_now, log_day = 'infinity',
         updated_at = greatest(millisecond_after(d.updated_at), p_now)
       where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(v_failed)
         and d.log_day >= v_since and d.log_day < 'infinity' and d.status = 'failed';
     get diagnostics v_retried = row_count;
-    insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at, subject_kind,
-        subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message, next_attempt_at, created_at, updated_at)
-      select p_organization_id, new_uuid_v7(p_now), p_webhook_id, 'infinity', e.id, e.type, e.created_at, e.subject_kind,
-          e.subject_id, 'pending', 'current', 0, p_attempts, null, null, p_now, p_now, p_now
-        from events e where e.organization_id = p_organization_id and e.id = any(v_events) and e.id <> all(v_known)
-        and e.subject_id <> p_webhook_id
-        and e.cause->>'key' is distinct from coalesce(v_own_key, '')
-        and case when v_conditions is null then true else coalesce((
-          select not exists (select 1 from jsonb_array_elements(v_conditions) as k(k)
-            where (b.body->>'object' not in ('removed', 'webhook') or k.k->>'field' = 'id') and not case k.k->>'op'
-              when 'exists' then (coalesce(b.body->(k.k->>'field'), 'null') <> 'null') = coalesce((k.k->>'value')::boolean, true)
-              when 'changed' then coalesce(b.changed ? (k.k->>'field'), coalesce(b.body->(k.k->>'field'), 'null') <> 'null')
-              when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
-              else coalesce(b.body->(k.k->>'field'), 'null') = k.k->'value' end)
-          from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
-            and x.id = e.id and x.body is not null
-            and exists (select 1 from webhooks r join api_keys k on k.organization_id = r.organization_id and k.id = r.api_key_id
-                where r.organization_id = p_organization_id and r.id = p_webhook_id and k.scopes && array['*', case x.subject_kind when 'teammate' then 'teammates:read' when 'customer' then 'customers:read' when 'conversation' then 'conversations:read' when 'message' then 'messages:read' when 'note' then 'notes:read' when 'ticket' then 'tickets:read' when 'booking' then 'bookings:read' when 'endpoint' then 'webhooks:read' end])) b), true) end;
-    get diagnostics v_created = row_count;
+    v_created := insert_deliveries(p_organization_id, p_now, array(
+      select (null, p_webhook_id, e.id, e.type, e.created_at, e.subject_kind, e.subject_id, p_attempts,
+          null, null)::new_delivery
+        from events e
+        where e.organization_id = p_organization_id and e.id = any(v_events) and e.id <> all(v_known)
+          and e.subject_id <> p_webhook_id
+          and skip_reason(p_organization_id, p_webhook_id, e.id, v_conditions, v_own_key) is null));
   end if;
 
   if v_retried + v_created > 0 then
-    perform wake_queues_9ecb59d30a87(p_organization_id, array[p_webhook_id], p_now);
+    perform wake_queues(p_organization_id, array[p_webhook_id], p_now);
   end if;
   update recoveries set position = coalesce(v_position, position), retried = retried + v_retried,
       created = created + v_created,
@@ -4168,74 +2408,71 @@ begin
 end;
 $function$;
 
-create or replace function report_endpoint_9038c8374517(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_before text, p_state text, p_since timestamptz, p_type text, p_body text, p_attempts int) returns boolean
+-- Writes an event that no commit makes, and returns its id and stamp. The caller holds the clock row (`lock_clock`).
+-- Events are read in order by cursor, so none may be lost after it was read.
+create function record_event(
+  p_organization_id uuid, p_now timestamptz, p_type text, p_subject_kind text, p_subject_id uuid, p_body text,
+  out p_event_id uuid, out p_stamp timestamptz
+)
+language plpgsql volatile as $function$
+begin
+  perform set_config('synchronous_commit', 'on', true);
+  select greatest(c.last_stamp + interval '1 millisecond', p_now) into p_stamp
+    from clocks c where c.organization_id = p_organization_id;
+  p_event_id := new_uuid_v7(p_stamp);
+  insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
+    values (p_organization_id, p_event_id, p_type, p_stamp, p_subject_kind, p_subject_id, p_body);
+  update organization_clocks set last_stamp = p_stamp where organization_id = p_organization_id;
+end;
+$function$;
+
+-- Reports the state of an endpoint as an event, with its deliveries to other endpoints, if the endpoint still has the
+-- version p_expected and the reported state p_before. Notes that p_state, since p_since, was reported. Returns
+-- whether it did.
+create function report_endpoint(
+  p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_before text, p_state text,
+  p_since timestamptz, p_type text, p_body text, p_attempts int
+) returns boolean
 language plpgsql volatile as $function$
 declare
-  v_stamp timestamptz(3);
   v_event_id uuid;
-  v_event_types text[] := array[p_type];
+  v_stamp timestamptz(3);
   v_webhooks uuid[];
-  v_may_skip boolean;
 begin
-  if current_setting('lock_timeout') = '0' then
-    perform set_config('lock_timeout', '250ms', true);
-  end if;
-  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
-  perform set_config('lock_timeout', '0', true);
-  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
-    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
-  end if;
+  perform lock_clock(p_organization_id);
   update webhooks w set reported_state = p_state, reported_since = p_since
     where w.organization_id = p_organization_id and w.id = p_webhook_id and w.updated_at = p_expected
       and w.reported_state is not distinct from p_before;
   if not found then
     return false;
   end if;
-  perform set_config('synchronous_commit', 'on', true);
-  select c.last_stamp into v_stamp from organization_clocks c where c.organization_id = p_organization_id;
-  v_stamp := greatest(v_stamp + interval '1 millisecond', p_now);
-  v_event_id := new_uuid_v7(v_stamp);
-  insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
-    values (p_organization_id, v_event_id, p_type, v_stamp, 'endpoint', p_webhook_id, p_body);
-  update organization_clocks set last_stamp = v_stamp where organization_id = p_organization_id;
-  select array_agg(w.id), bool_or(w.options ?| '{conditions,skipOwn}') into v_webhooks, v_may_skip from webhooks w
-    where w.organization_id = p_organization_id and w.status = 'active'
-      and w.events && array(select distinct e.type from unnest(v_event_types) as e(type));
-  v_webhooks := array(select x.id from unnest(v_webhooks) as x(id) where x.id <> p_webhook_id);
-  insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at, subject_kind,
-        subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message, next_attempt_at, created_at, updated_at)
-      select p_organization_id, new_uuid_v7(p_now), w.id, case when not c.holds then (p_now at time zone 'UTC')::date else 'infinity' end, e.id, e.type, e.created_at, e.subject_kind,
-          e.subject_id, case when not c.holds then 'skipped' else 'pending' end, 'current', 0, p_attempts, case when not c.holds then 'conditions_not_met' else null end, case when not c.holds then 'the conditions of the endpoint did not hold' else null end, case when not c.holds then null else p_now end, p_now, p_now
-        from webhooks w
-        join (select v_event_id as id, p_type as type, v_stamp as created_at, 'endpoint' as subject_kind, p_webhook_id as subject_id) e
-          on e.type = any(w.events) cross join lateral (select case when w.options->'conditions' is null then true else coalesce((
-          select not exists (select 1 from jsonb_array_elements(w.options->'conditions') as k(k)
-            where (b.body->>'object' not in ('removed', 'webhook') or k.k->>'field' = 'id') and not case k.k->>'op'
-              when 'exists' then (coalesce(b.body->(k.k->>'field'), 'null') <> 'null') = coalesce((k.k->>'value')::boolean, true)
-              when 'changed' then coalesce(b.changed ? (k.k->>'field'), coalesce(b.body->(k.k->>'field'), 'null') <> 'null')
-              when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
-              else coalesce(b.body->(k.k->>'field'), 'null') = k.k->'value' end)
-          from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
-            and x.id = e.id and x.body is not null
-            and exists (select 1 from webhooks r join api_keys k on k.organization_id = r.organization_id and k.id = r.api_key_id
-                where r.organization_id = p_organization_id and r.id = w.id and k.scopes && array['*', case x.subject_kind  when 'endpoint' then 'webhooks:read' end])) b), true) end as holds offset 0) c
-        where w.organization_id = p_organization_id and w.id = any(v_webhooks);
-  perform wake_queues_9ecb59d30a87(p_organization_id, v_webhooks, p_now);
+  select e.p_event_id, e.p_stamp into v_event_id, v_stamp
+    from record_event(p_organization_id, p_now, p_type, 'endpoint', p_webhook_id, p_body) e;
+  v_webhooks := array(select w.id from webhooks w
+    where w.organization_id = p_organization_id and w.status = 'active' and p_type = any(w.events)
+      and w.id <> p_webhook_id);
+  perform insert_deliveries(p_organization_id, p_now, array(
+    select (null, w.id, v_event_id, p_type, v_stamp, 'endpoint', p_webhook_id, p_attempts, null,
+        skip_reason(p_organization_id, w.id, v_event_id, w.options->'conditions', null))::new_delivery
+      from webhooks w where w.organization_id = p_organization_id and w.id = any(v_webhooks)));
+  perform wake_queues(p_organization_id, v_webhooks, p_now);
   perform pg_notify('deskwire_stream', p_organization_id || ':' || p_type);
   return true;
 end;
 $function$;
 
--- Reads up to `p_events` events of an organization's large commits, `p_each` of one commit and endpoint at a time, and creates deliveries to
--- the endpoints that were active and subscribed at the commit, by their options then. What has had a piece goes behind what has not.
--- Events with a delivery to the endpoint are skipped. A disabled endpoint gets failed deliveries; one with `p_backlog` due deliveries gets
--- no more until they are sent, so that new events do not wait behind all of a large commit.
+-- Reads up to `p_events` events of an organization's large commits, `p_each` of one commit and endpoint at a time,
+-- and creates deliveries to the endpoints that were active and subscribed at the commit, by their options then. What
+-- has had a piece goes behind what has not. Events with a delivery to the endpoint are skipped. A disabled endpoint
+-- gets failed deliveries; one with `p_backlog` due deliveries gets no more until they are sent, so that new events do
+-- not wait behind all of a large commit.
 --
--- The position moves in the same transaction, so each delivery is created once. One piece of an organization runs at a time; it waits 250
--- ms for the clock row and then raises lock_not_available.
+-- The position moves in the same transaction, so each delivery is created once. One piece of an organization runs at
+-- a time; it waits 250 ms for the clock row and then raises lock_not_available.
 --
 -- Returns 'more', 'done' when nothing is due, or 'busy' when another worker runs a piece of the organization.
-create or replace function fan_out_piece_e5c3befd8999(p_organization_id uuid, p_now timestamptz, p_events int, p_each int, p_backlog int) returns text
+create function fan_out_piece(p_organization_id uuid, p_now timestamptz, p_events int, p_each int, p_backlog int)
+returns text
 language plpgsql volatile as $function$
 declare
   v_webhook_id uuid;
@@ -4257,7 +2494,7 @@ begin
   if not pg_try_advisory_xact_lock(673720110, hashtext(p_organization_id::text)) then
     return 'busy';
   end if;
-  perform lock_clock_dd363ef23099(p_organization_id);
+  perform lock_clock(p_organization_id);
   while v_left > 0 loop
     select f.webhook_id, f.stamp, f.types, f.conditions, f.own_key, f.position, f.max_attempts, w.disabled_reason
       into v_webhook_id, v_stamp, v_types, v_conditions, v_own_key, v_position, v_max_attempts, v_reason
@@ -4290,12 +2527,12 @@ begin
       select coalesce(array_agg(d.event_id), '{}') into v_known from deliveries d
         where d.organization_id = p_organization_id and d.webhook_id = v_webhook_id and d.event_id = any(v_events)
           and d.log_day >= (v_stamp at time zone 'UTC')::date - 1;
-      perform insert_deliveries_b04f1de00f2a(p_organization_id, p_now, array(
+      perform insert_deliveries(p_organization_id, p_now, array(
         select (null, v_webhook_id, e.id, e.type, e.created_at, e.subject_kind, e.subject_id, v_max_attempts, v_reason,
-            skip_reason_07fecb2924ab(p_organization_id, v_webhook_id, e.id, v_conditions, v_own_key))::new_delivery_6b81efe51766
+            skip_reason(p_organization_id, v_webhook_id, e.id, v_conditions, v_own_key))::new_delivery
           from events e where e.organization_id = p_organization_id and e.id = any(v_events) and e.id <> all(v_known)));
       if v_reason is null then
-        perform wake_queues_9ecb59d30a87(p_organization_id, array[v_webhook_id], p_now);
+        perform wake_queues(p_organization_id, array[v_webhook_id], p_now);
       end if;
     end if;
     if v_seen < v_step then
@@ -4310,9 +2547,9 @@ begin
 end;
 $function$;
 
--- Disables the active endpoints that a key registered, under the clock row, makes their queues due, and returns their ids. Subscriptions
--- are notified that they have ended, and end in an hour.
-create or replace function disable_registered_57ac6e41aa1f(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz) returns uuid[]
+-- Disables the active endpoints that a key registered, under the clock row, makes their queues due, and returns their
+-- ids. Subscriptions are notified that they have ended, and end in an hour.
+create function disable_registered(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz) returns uuid[]
 language plpgsql volatile as $function$
 declare
   v_webhook_ids uuid[];
@@ -4323,96 +2560,98 @@ begin
   update webhooks set status = 'disabled', disabled_reason = 'registrant_revoked', disabled_at = p_now,
       ends_at = least(ends_at, v_ends_at), updated_at = greatest(millisecond_after(updated_at), p_now)
     where organization_id = p_organization_id and id = any(v_webhook_ids);
-  perform notify_subscriptions_68792076af87(p_organization_id, p_now, 'terminated', v_webhook_ids, 3);
-  perform wake_queues_9ecb59d30a87(p_organization_id, v_webhook_ids, p_now);
+  perform notify_subscriptions(p_organization_id, p_now, 'terminated', v_webhook_ids, 3);
+  perform wake_queues(p_organization_id, v_webhook_ids, p_now);
   return v_webhook_ids;
 end;
 $function$;
 
--- Carries out the expiry of a key: disables the endpoints that it registered, and returns their ids; null when that was done before, or the
--- key has not expired.
-create or replace function expire_api_key_3df7ef7bf123(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz) returns uuid[]
+-- Carries out the expiry of a key: disables the endpoints that it registered, and returns their ids; null when that
+-- was done before, or the key has not expired.
+create function expire_api_key(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz) returns uuid[]
 language plpgsql volatile as $function$
 begin
-  perform lock_clock_dd363ef23099(p_organization_id);
+  perform lock_clock(p_organization_id);
   update api_keys set expiry_settled_at = p_now
-    where organization_id = p_organization_id and id = p_api_key_id and expires_at <= p_now and expiry_settled_at is null;
+    where organization_id = p_organization_id and id = p_api_key_id and expires_at <= p_now
+      and expiry_settled_at is null;
   if not found then
     return null;
   end if;
-  return disable_registered_57ac6e41aa1f(p_organization_id, p_api_key_id, p_now);
+  return disable_registered(p_organization_id, p_api_key_id, p_now);
 end;
 $function$;
 
-create or replace function create_webhook_68f2ce5b56b1(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_limit int, p_response jsonb) returns text
+-- Adds a secret that is later than every other of the endpoint, whatever the clocks say: it is the first to sign.
+create function add_webhook_secret(
+  p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_secret_id uuid, p_sealed bytea
+) returns void
 language plpgsql volatile as $function$
 begin
-  if current_setting('lock_timeout') = '0' then
-    perform set_config('lock_timeout', '250ms', true);
+  insert into webhook_secrets (organization_id, webhook_id, id, sealed, created_at)
+    select p_organization_id, p_webhook_id, p_secret_id, p_sealed,
+        greatest(p_now, max(s.created_at) + interval '1 millisecond')
+      from webhook_secrets s where s.organization_id = p_organization_id and s.webhook_id = p_webhook_id;
+end;
+$function$;
+
+-- Whether a delivery can be sent again: its endpoint is active, it has this status, and no other delivery of its
+-- event to the endpoint is pending.
+create function can_send_again(p_organization_id uuid, p_webhook_id uuid, p_delivery_id uuid, p_status text)
+returns boolean
+language plpgsql volatile as $function$
+begin
+  perform 1 from webhooks w
+    where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active';
+  if not found then
+    return false;
   end if;
-  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
-  perform set_config('lock_timeout', '0', true);
-  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
-    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
+  perform 1 from deliveries d
+    where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = p_delivery_id
+      and d.log_day < 'infinity' and d.status = p_status
+      and not exists (select 1 from deliveries o
+        where o.organization_id = p_organization_id and o.webhook_id = p_webhook_id and o.event_id = d.event_id
+          and o.log_day = 'infinity');
+  return found;
+end;
+$function$;
+
+-- Creates the endpoint in p_row with its first secret: 'done', 'replayed', 'registrant_gone', 'limit_reached' where
+-- p_limit endpoints exist (subscriptions are counted apart), or 'conflict' where the subscription in p_row has an
+-- endpoint. A position in p_row is where a subscription goes on from: a recovery of all events since begins.
+create function create_webhook(
+  p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea,
+  p_sealed_with bytea, p_limit int, p_response jsonb
+) returns text
+language plpgsql volatile as $function$
+begin
+  perform lock_clock(p_organization_id);
+  if replayed(p_organization_id, p_now, p_response) then
+    return 'replayed';
   end if;
-  if p_response is not null then
-    perform 1 from idempotency_keys k where k.organization_id = p_organization_id
-      and k.api_key_id = (p_response->>'api_key_id')::uuid and k.method = p_response->>'method' and k.path = p_response->>'path'
-      and k.key between p_response->>'key' and p_response->>'key' and k.created_at > p_now - interval '24 hours' order by k.key limit 1;
-    if found then
-      return 'replayed';
-    end if;
-  end if;
-  if not exists (select 1 from api_keys k where k.organization_id = p_organization_id
-      and k.id = (p_row->>'api_key_id')::uuid and (k.expires_at is null or k.expires_at > p_now)) then
+  -- The key that becomes the registrant may have been revoked since authentication.
+  perform 1 from api_keys k
+    where k.organization_id = p_organization_id and k.id = (p_row->>'api_key_id')::uuid
+      and (k.expires_at is null or k.expires_at > p_now);
+  if not found then
     return 'registrant_gone';
   end if;
-  perform 1 from webhooks w where w.organization_id = p_organization_id
-    and w.subscription_id = p_row->>'subscription_id';
+  perform 1 from webhooks w
+    where w.organization_id = p_organization_id and w.subscription_id = p_row->>'subscription_id';
   if found then
     return 'conflict';
   end if;
   if (select count(*) from webhooks w where w.organization_id = p_organization_id
-    and (w.subscription_id is null) = (p_row->>'subscription_id' is null)) >= p_limit then
+      and (w.subscription_id is null) = (p_row->>'subscription_id' is null)) >= p_limit then
     return 'limit_reached';
   end if;
-  if p_sealed_with is not null then
-    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check = p_sealed_with) for share;
-    if not found then
-      raise exception 'sealed with another encryption key than the database names'
-        using errcode = 'DW002';
-    end if;
-  end if;
-  if decode(p_response->>'sealed_with', 'hex') is not null then
-    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check = decode(p_response->>'sealed_with', 'hex')) for share;
-    if not found then
-      raise exception 'sealed with another encryption key than the database names'
-        using errcode = 'DW002';
-    end if;
-  end if;
-  if p_response is not null then
-    with stored as (
-      insert into idempotency_keys (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed,
-          created_at, counted)
-        select p_organization_id, s.api_key_id, s.method, s.path, s.key, s.request_hash, s.status, s.subject_id, s.body, s.sealed, p_now,
-            coalesce(octet_length(s.body), octet_length(s.sealed), 0)
-          from (select (p_response->>'api_key_id')::uuid as api_key_id, p_response->>'method' as method,
-              p_response->>'path' as path, p_response->>'key' as key, decode(p_response->>'request_hash', 'hex') as request_hash,
-              (p_response->>'status')::int as status, p_webhook_id as subject_id,
-              p_response->>'body' as body, decode(p_response->>'sealed', 'hex') as sealed) s
-        on conflict (organization_id, api_key_id, method, path, key) do update
-          set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
-            body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at,
-            counted = idempotency_keys.counted + excluded.counted
-        returning coalesce(octet_length(body), octet_length(sealed), 0) as bytes)
-    insert into kind_counters as c (organization_id, kind, live_count, digest, content_digest, last_number, stored_bytes)
-      select p_organization_id, 'stored response', 0, 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
-      on conflict (organization_id, kind) do update set stored_bytes = c.stored_bytes + excluded.stored_bytes;
-  end if;
-  insert into webhooks (organization_id, id, url, description, events, signatures, options, sealed_headers, status, api_key_id,
-      console_link_id, subscription_id, ends_at, created_at, updated_at)
-    select p_organization_id, p_webhook_id, r.url, r.description, r.events, r.signatures, r.options, decode(r.sealed_headers, 'hex'),
-        'active', r.api_key_id, r.console_link_id, r.subscription_id, r.ends_at, p_now, p_now
+  perform require_sealed_with(p_sealed_with);
+  perform store_response(p_organization_id, p_webhook_id, p_now, p_response);
+  insert into webhooks (organization_id, id, url, description, events, signatures, options, sealed_headers, status,
+      api_key_id, console_link_id, subscription_id, ends_at, created_at, updated_at)
+    select p_organization_id, p_webhook_id, r.url, r.description, r.events, r.signatures, r.options,
+        decode(r.sealed_headers, 'hex'), 'active', r.api_key_id, r.console_link_id, r.subscription_id, r.ends_at,
+        p_now, p_now
       from jsonb_to_record(p_row) as r(url text, description text, events text[], signatures text[], options jsonb,
         sealed_headers text, api_key_id uuid, console_link_id uuid, subscription_id text, ends_at timestamptz);
   insert into webhook_secrets (organization_id, webhook_id, id, sealed, created_at)
@@ -4421,28 +2660,30 @@ begin
   insert into endpoint_queues (organization_id, webhook_id) values (p_organization_id, p_webhook_id);
   if p_row ? 'position' then
     insert into recoveries (organization_id, webhook_id, id, since, until, created_at, position, due_at)
-      select p_organization_id, p_webhook_id, (p_row->>'recovery_id')::uuid, least((p_row->>'since')::timestamptz, p_now), greatest(c.last_stamp, p_now), p_now, (p_row->>'position')::uuid, p_now
-        from organization_clocks c where c.organization_id = p_organization_id;
+      select p_organization_id, p_webhook_id, (p_row->>'recovery_id')::uuid,
+          least((p_row->>'since')::timestamptz, p_now), greatest(c.last_stamp, p_now), p_now,
+          (p_row->>'position')::uuid, p_now
+        from clocks c where c.organization_id = p_organization_id;
   end if;
   return 'done';
 end;
 $function$;
 
-create or replace function refresh_subscription_5ef91d564334(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_ends_at timestamptz, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_expires_at timestamptz, p_recovery_id uuid, p_log_begin timestamptz) returns text
+-- Extends a subscription that has not ended until p_ends_at, and makes it active again: 'done' or 'conflict'. A new
+-- secret (p_sealed) replaces the one before, which signs until p_expires_at. What failed for good, or was left out
+-- while it was disabled, is sent again by a recovery, unless one runs.
+create function refresh_subscription(
+  p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_ends_at timestamptz, p_secret_id uuid,
+  p_sealed bytea, p_sealed_with bytea, p_expires_at timestamptz, p_recovery_id uuid, p_log_begin timestamptz
+) returns text
 language plpgsql volatile as $function$
 declare
   v_since timestamptz;
 begin
-  if current_setting('lock_timeout') = '0' then
-    perform set_config('lock_timeout', '250ms', true);
-  end if;
-  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
-  perform set_config('lock_timeout', '0', true);
-  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
-    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
-  end if;
-  select missed_since_55ca2aa7091c(p_organization_id, p_webhook_id, p_now, p_log_begin)
-    into v_since from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id;
+  perform lock_clock(p_organization_id);
+  select missed_since(p_organization_id, p_webhook_id, p_now, p_log_begin) into v_since
+    from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id;
+  -- What it missed while it was disabled is its gap.
   update webhooks w set ends_at = p_ends_at, status = 'active', disabled_reason = null, disabled_at = null,
       gap_since = coalesce(w.gap_since, w.disabled_at),
       gap_until = case when w.disabled_at is null then w.gap_until else p_now end,
@@ -4452,70 +2693,59 @@ begin
   if not found then
     return 'conflict';
   end if;
-  if p_sealed_with is not null then
-    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check = p_sealed_with) for share;
-    if not found then
-      raise exception 'sealed with another encryption key than the database names'
-        using errcode = 'DW002';
-    end if;
-  end if;
+  perform require_sealed_with(p_sealed_with);
   if p_sealed is not null then
-    delete from webhook_secrets where organization_id = p_organization_id and webhook_id = p_webhook_id
-      and expires_at is not null;
+    delete from webhook_secrets
+      where organization_id = p_organization_id and webhook_id = p_webhook_id and expires_at is not null;
     update webhook_secrets set expires_at = p_expires_at
       where organization_id = p_organization_id and webhook_id = p_webhook_id;
-    insert into webhook_secrets (organization_id, webhook_id, id, sealed, created_at)
-    select p_organization_id, p_webhook_id, p_secret_id, p_sealed,
-        greatest(p_now, max(s.created_at) + interval '1 millisecond')
-      from webhook_secrets s where s.organization_id = p_organization_id and s.webhook_id = p_webhook_id;
+    perform add_webhook_secret(p_organization_id, p_webhook_id, p_now, p_secret_id, p_sealed);
   end if;
-  perform 1 from recoveries r where r.organization_id = p_organization_id and r.webhook_id = p_webhook_id
-    and r.finished_at is null;
+  perform 1 from recoveries r
+    where r.organization_id = p_organization_id and r.webhook_id = p_webhook_id and r.finished_at is null;
   if v_since is not null and not found then
     insert into recoveries (organization_id, webhook_id, id, since, until, created_at, position, due_at)
-      select p_organization_id, p_webhook_id, p_recovery_id, least(v_since, p_now), greatest(c.last_stamp, p_now), p_now, first_uuid_v7(least(v_since, p_now)), p_now
-        from organization_clocks c where c.organization_id = p_organization_id;
+      select p_organization_id, p_webhook_id, p_recovery_id, least(v_since, p_now), greatest(c.last_stamp, p_now),
+          p_now, first_uuid_v7(least(v_since, p_now)), p_now
+        from clocks c where c.organization_id = p_organization_id;
     update webhooks set gap_since = null, gap_until = null
-    where organization_id = p_organization_id and id = p_webhook_id;
+      where organization_id = p_organization_id and id = p_webhook_id;
   end if;
-  perform wake_queues_9ecb59d30a87(p_organization_id, array[p_webhook_id], p_now);
+  -- The queue before the health record: completing locks them in this order, and the two could wait for each other.
+  perform wake_queues(p_organization_id, array[p_webhook_id], p_now);
   update webhook_health set failure_count = 0, failing_since = null
     where organization_id = p_organization_id and webhook_id = p_webhook_id;
   return 'done';
 end;
 $function$;
 
-create or replace function update_webhook_637c3093f21d(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_row jsonb, p_reset boolean, p_registers boolean) returns text
+-- Writes the endpoint as in p_row and makes its queue due: 'done', 'conflict' where it no longer has the version
+-- p_expected, or 'registrant_gone' where p_registers and the key in p_row is gone. p_reset: the endpoint becomes
+-- healthy.
+create function update_webhook(
+  p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_row jsonb, p_reset boolean,
+  p_registers boolean
+) returns text
 language plpgsql volatile as $function$
 declare
   r record;
 begin
-  if current_setting('lock_timeout') = '0' then
-    perform set_config('lock_timeout', '250ms', true);
-  end if;
-  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
-  perform set_config('lock_timeout', '0', true);
-  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
-    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
-  end if;
-  if p_registers and not exists (select 1 from api_keys k where k.organization_id = p_organization_id
-      and k.id = (p_row->>'api_key_id')::uuid and (k.expires_at is null or k.expires_at > p_now)) then
+  perform lock_clock(p_organization_id);
+  -- The key that becomes the registrant may have been revoked since authentication.
+  if p_registers and not exists (select 1 from api_keys k
+      where k.organization_id = p_organization_id and k.id = (p_row->>'api_key_id')::uuid
+        and (k.expires_at is null or k.expires_at > p_now)) then
     return 'registrant_gone';
   end if;
-  if decode(p_row->>'sealed_with', 'hex') is not null then
-    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check = decode(p_row->>'sealed_with', 'hex')) for share;
-    if not found then
-      raise exception 'sealed with another encryption key than the database names'
-        using errcode = 'DW002';
-    end if;
-  end if;
-  select x.url, x.description, x.events, x.signatures, x.options, x.sealed_headers, x.status, x.disabled_reason, x.disabled_at, x.gap_since, x.gap_until,
-      x.api_key_id, x.console_link_id, x.updated_at into r
-    from jsonb_to_record(p_row) as x(url text, description text, events text[], signatures text[],
-      options jsonb, sealed_headers text, status text, disabled_reason text, disabled_at timestamptz, gap_since timestamptz, gap_until timestamptz,
-      api_key_id uuid, console_link_id uuid, updated_at timestamptz);
+  perform require_sealed_with(decode(p_row->>'sealed_with', 'hex'));
+  select x.url, x.description, x.events, x.signatures, x.options, x.sealed_headers, x.status, x.disabled_reason,
+      x.disabled_at, x.gap_since, x.gap_until, x.api_key_id, x.console_link_id, x.updated_at into r
+    from jsonb_to_record(p_row) as x(url text, description text, events text[], signatures text[], options jsonb,
+      sealed_headers text, status text, disabled_reason text, disabled_at timestamptz, gap_since timestamptz,
+      gap_until timestamptz, api_key_id uuid, console_link_id uuid, updated_at timestamptz);
   update webhooks w set url = r.url, description = r.description, events = r.events, signatures = r.signatures,
-      options = r.options, sealed_headers = case when p_row ? 'sealed_headers' then decode(r.sealed_headers, 'hex')
+      options = r.options,
+      sealed_headers = case when p_row ? 'sealed_headers' then decode(r.sealed_headers, 'hex')
         when r.options ? 'headers' then w.sealed_headers end,
       status = r.status, disabled_reason = r.disabled_reason, disabled_at = r.disabled_at, gap_since = r.gap_since,
       gap_until = r.gap_until, api_key_id = r.api_key_id, console_link_id = r.console_link_id,
@@ -4524,28 +2754,24 @@ begin
   if not found then
     return 'conflict';
   end if;
-  perform wake_queues_9ecb59d30a87(p_organization_id, array[p_webhook_id], p_now);
+  perform wake_queues(p_organization_id, array[p_webhook_id], p_now);
   if p_reset then
     update webhook_health set failure_count = 0, failing_since = null
-    where organization_id = p_organization_id and webhook_id = p_webhook_id;
+      where organization_id = p_organization_id and webhook_id = p_webhook_id;
   end if;
   return 'done';
 end;
 $function$;
 
-create or replace function delete_webhook_3b3aef4fa6c1(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz) returns boolean
+-- Deletes the endpoint; maintenance removes its deliveries. Returns whether it existed. Locks the endpoint, its
+-- queue, then the remaining rows: a completion locks the queue before the health record.
+create function delete_webhook(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz) returns boolean
 language plpgsql volatile as $function$
 begin
-  if current_setting('lock_timeout') = '0' then
-    perform set_config('lock_timeout', '250ms', true);
-  end if;
-  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
-  perform set_config('lock_timeout', '0', true);
-  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
-    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
-  end if;
+  perform lock_clock(p_organization_id);
   perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id for update;
-  perform 1 from endpoint_queues l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
+  perform 1 from endpoint_queues q
+    where q.organization_id = p_organization_id and q.webhook_id = p_webhook_id for update;
   delete from webhooks where organization_id = p_organization_id and id = p_webhook_id;
   if not found then
     return false;
@@ -4556,642 +2782,339 @@ begin
 end;
 $function$;
 
-create or replace function rotate_webhook_secret_5b36e585bedd(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_updated_at timestamptz, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_expires_at timestamptz, p_limit int, p_response jsonb) returns text
+-- Adds a secret; earlier ones sign until p_expires_at at most: 'done', 'replayed', 'conflict' where the endpoint no
+-- longer has the version p_expected, or 'limit_reached' where p_limit secrets already sign.
+create function rotate_webhook_secret(
+  p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_updated_at timestamptz,
+  p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_expires_at timestamptz, p_limit int, p_response jsonb
+) returns text
 language plpgsql volatile as $function$
 begin
-  if current_setting('lock_timeout') = '0' then
-    perform set_config('lock_timeout', '250ms', true);
+  perform lock_clock(p_organization_id);
+  if replayed(p_organization_id, p_now, p_response) then
+    return 'replayed';
   end if;
-  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
-  perform set_config('lock_timeout', '0', true);
-  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
-    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
-  end if;
-  if p_response is not null then
-    perform 1 from idempotency_keys k where k.organization_id = p_organization_id
-      and k.api_key_id = (p_response->>'api_key_id')::uuid and k.method = p_response->>'method' and k.path = p_response->>'path'
-      and k.key between p_response->>'key' and p_response->>'key' and k.created_at > p_now - interval '24 hours' order by k.key limit 1;
-    if found then
-      return 'replayed';
-    end if;
-  end if;
-  perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id
-    and w.updated_at = p_expected;
+  perform 1 from webhooks w
+    where w.organization_id = p_organization_id and w.id = p_webhook_id and w.updated_at = p_expected;
   if not found then
     return 'conflict';
   end if;
   if (select count(*) from webhook_secrets s where s.organization_id = p_organization_id
-    and s.webhook_id = p_webhook_id and (s.expires_at is null or s.expires_at > p_now)) >= p_limit then
+      and s.webhook_id = p_webhook_id and (s.expires_at is null or s.expires_at > p_now)) >= p_limit then
     return 'limit_reached';
   end if;
-  if p_sealed_with is not null then
-    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check = p_sealed_with) for share;
-    if not found then
-      raise exception 'sealed with another encryption key than the database names'
-        using errcode = 'DW002';
-    end if;
-  end if;
-  if decode(p_response->>'sealed_with', 'hex') is not null then
-    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check = decode(p_response->>'sealed_with', 'hex')) for share;
-    if not found then
-      raise exception 'sealed with another encryption key than the database names'
-        using errcode = 'DW002';
-    end if;
-  end if;
-  if p_response is not null then
-    with stored as (
-      insert into idempotency_keys (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed,
-          created_at, counted)
-        select p_organization_id, s.api_key_id, s.method, s.path, s.key, s.request_hash, s.status, s.subject_id, s.body, s.sealed, p_now,
-            coalesce(octet_length(s.body), octet_length(s.sealed), 0)
-          from (select (p_response->>'api_key_id')::uuid as api_key_id, p_response->>'method' as method,
-              p_response->>'path' as path, p_response->>'key' as key, decode(p_response->>'request_hash', 'hex') as request_hash,
-              (p_response->>'status')::int as status, p_webhook_id as subject_id,
-              p_response->>'body' as body, decode(p_response->>'sealed', 'hex') as sealed) s
-        on conflict (organization_id, api_key_id, method, path, key) do update
-          set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
-            body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at,
-            counted = idempotency_keys.counted + excluded.counted
-        returning coalesce(octet_length(body), octet_length(sealed), 0) as bytes)
-    insert into kind_counters as c (organization_id, kind, live_count, digest, content_digest, last_number, stored_bytes)
-      select p_organization_id, 'stored response', 0, 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
-      on conflict (organization_id, kind) do update set stored_bytes = c.stored_bytes + excluded.stored_bytes;
-  end if;
-  delete from webhook_secrets where organization_id = p_organization_id and webhook_id = p_webhook_id
-    and expires_at <= p_now;
+  perform require_sealed_with(p_sealed_with);
+  perform store_response(p_organization_id, p_webhook_id, p_now, p_response);
+  delete from webhook_secrets
+    where organization_id = p_organization_id and webhook_id = p_webhook_id and expires_at <= p_now;
   update webhook_secrets set expires_at = p_expires_at
     where organization_id = p_organization_id and webhook_id = p_webhook_id and expires_at is null;
-  insert into webhook_secrets (organization_id, webhook_id, id, sealed, created_at)
-    select p_organization_id, p_webhook_id, p_secret_id, p_sealed,
-        greatest(p_now, max(s.created_at) + interval '1 millisecond')
-      from webhook_secrets s where s.organization_id = p_organization_id and s.webhook_id = p_webhook_id;
+  perform add_webhook_secret(p_organization_id, p_webhook_id, p_now, p_secret_id, p_sealed);
   update webhooks set updated_at = p_updated_at where organization_id = p_organization_id and id = p_webhook_id;
   return 'done';
 end;
 $function$;
 
-create or replace function drop_previous_secrets_a69acaf0b5e2(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz) returns boolean
+-- Ends all earlier secrets of the endpoint at once. Returns whether the endpoint exists.
+create function drop_previous_secrets(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz) returns boolean
 language plpgsql volatile as $function$
 begin
-  if current_setting('lock_timeout') = '0' then
-    perform set_config('lock_timeout', '250ms', true);
-  end if;
-  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
-  perform set_config('lock_timeout', '0', true);
-  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
-    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
-  end if;
+  perform lock_clock(p_organization_id);
   update webhooks w set updated_at = greatest(millisecond_after(w.updated_at), p_now)
     where w.organization_id = p_organization_id and w.id = p_webhook_id
-      and exists (select 1 from webhook_secrets s where s.organization_id = p_organization_id
-        and s.webhook_id = p_webhook_id and s.expires_at > p_now);
-  delete from webhook_secrets where organization_id = p_organization_id and webhook_id = p_webhook_id
-    and expires_at is not null;
+      and exists (select 1 from webhook_secrets s
+        where s.organization_id = p_organization_id and s.webhook_id = p_webhook_id and s.expires_at > p_now);
+  delete from webhook_secrets
+    where organization_id = p_organization_id and webhook_id = p_webhook_id and expires_at is not null;
   return exists (select 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id);
 end;
 $function$;
 
-create or replace function ping_webhook_c180b36f73e2(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_event_id uuid, p_delivery_id uuid, p_response jsonb) returns text
+-- Creates a ping with one delivery attempt, also to a disabled endpoint: 'done', 'replayed', or 'missing'.
+create function ping_webhook(
+  p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_event_id uuid, p_delivery_id uuid, p_response jsonb
+) returns text
 language plpgsql volatile as $function$
 begin
-  if current_setting('lock_timeout') = '0' then
-    perform set_config('lock_timeout', '250ms', true);
-  end if;
-  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
-  perform set_config('lock_timeout', '0', true);
-  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
-    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
-  end if;
-  if p_response is not null then
-    perform 1 from idempotency_keys k where k.organization_id = p_organization_id
-      and k.api_key_id = (p_response->>'api_key_id')::uuid and k.method = p_response->>'method' and k.path = p_response->>'path'
-      and k.key between p_response->>'key' and p_response->>'key' and k.created_at > p_now - interval '24 hours' order by k.key limit 1;
-    if found then
-      return 'replayed';
-    end if;
+  perform lock_clock(p_organization_id);
+  if replayed(p_organization_id, p_now, p_response) then
+    return 'replayed';
   end if;
   perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id;
   if not found then
     return 'missing';
   end if;
-  if decode(p_response->>'sealed_with', 'hex') is not null then
-    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check = decode(p_response->>'sealed_with', 'hex')) for share;
-    if not found then
-      raise exception 'sealed with another encryption key than the database names'
-        using errcode = 'DW002';
-    end if;
-  end if;
-  if p_response is not null then
-    with stored as (
-      insert into idempotency_keys (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed,
-          created_at, counted)
-        select p_organization_id, s.api_key_id, s.method, s.path, s.key, s.request_hash, s.status, s.subject_id, s.body, s.sealed, p_now,
-            coalesce(octet_length(s.body), octet_length(s.sealed), 0)
-          from (select (p_response->>'api_key_id')::uuid as api_key_id, p_response->>'method' as method,
-              p_response->>'path' as path, p_response->>'key' as key, decode(p_response->>'request_hash', 'hex') as request_hash,
-              (p_response->>'status')::int as status, p_webhook_id as subject_id,
-              p_response->>'body' as body, decode(p_response->>'sealed', 'hex') as sealed) s
-        on conflict (organization_id, api_key_id, method, path, key) do update
-          set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
-            body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at,
-            counted = idempotency_keys.counted + excluded.counted
-        returning coalesce(octet_length(body), octet_length(sealed), 0) as bytes)
-    insert into kind_counters as c (organization_id, kind, live_count, digest, content_digest, last_number, stored_bytes)
-      select p_organization_id, 'stored response', 0, 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
-      on conflict (organization_id, kind) do update set stored_bytes = c.stored_bytes + excluded.stored_bytes;
-  end if;
+  perform store_response(p_organization_id, p_webhook_id, p_now, p_response);
   insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
     values (p_organization_id, p_event_id, 'ping', p_now, 'webhook', p_webhook_id, '{}');
-  insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at, subject_kind,
-        subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message, next_attempt_at, created_at, updated_at)
-      select p_organization_id, p_delivery_id, p_webhook_id, 'infinity', e.id, e.type, e.created_at, e.subject_kind,
-          e.subject_id, 'pending', 'current', 0, 1, null, null, p_now, p_now, p_now
-        from events e where e.organization_id = p_organization_id and e.id = p_event_id;
-  perform wake_queues_9ecb59d30a87(p_organization_id, array[p_webhook_id], p_now);
+  perform insert_deliveries(p_organization_id, p_now, array[
+    (p_delivery_id, p_webhook_id, p_event_id, 'ping', p_now, 'webhook', p_webhook_id, 1, null, null)::new_delivery]);
+  perform wake_queues(p_organization_id, array[p_webhook_id], p_now);
   return 'done';
 end;
 $function$;
 
-create or replace function retry_delivery_c1fd58b77eef(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_updated_at timestamptz, p_attempts int, p_response jsonb) returns text
+-- Restarts the schedule of a failed delivery, with its stored payload and p_attempts more attempts: 'done',
+-- 'replayed', or 'refused' where it cannot be sent again.
+create function retry_delivery(
+  p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_updated_at timestamptz,
+  p_attempts int, p_response jsonb
+) returns text
 language plpgsql volatile as $function$
 begin
-  if current_setting('lock_timeout') = '0' then
-    perform set_config('lock_timeout', '250ms', true);
+  perform lock_clock(p_organization_id);
+  if replayed(p_organization_id, p_now, p_response) then
+    return 'replayed';
   end if;
-  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
-  perform set_config('lock_timeout', '0', true);
-  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
-    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
-  end if;
-  if p_response is not null then
-    perform 1 from idempotency_keys k where k.organization_id = p_organization_id
-      and k.api_key_id = (p_response->>'api_key_id')::uuid and k.method = p_response->>'method' and k.path = p_response->>'path'
-      and k.key between p_response->>'key' and p_response->>'key' and k.created_at > p_now - interval '24 hours' order by k.key limit 1;
-    if found then
-      return 'replayed';
-    end if;
-  end if;
-  perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id
-    and w.status = 'active';
-  if not found then
+  if not can_send_again(p_organization_id, p_webhook_id, p_delivery_id, 'failed') then
     return 'refused';
   end if;
-  perform 1 from deliveries d
-    where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
-      and d.id = p_delivery_id and d.log_day < 'infinity' and d.status = 'failed'
-      and not exists (select 1 from deliveries o where o.organization_id = p_organization_id
-        and o.webhook_id = p_webhook_id and o.event_id = d.event_id and o.log_day = 'infinity');
-  if not found then
-    return 'refused';
-  end if;
-  if decode(p_response->>'sealed_with', 'hex') is not null then
-    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check = decode(p_response->>'sealed_with', 'hex')) for share;
-    if not found then
-      raise exception 'sealed with another encryption key than the database names'
-        using errcode = 'DW002';
-    end if;
-  end if;
-  if p_response is not null then
-    with stored as (
-      insert into idempotency_keys (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed,
-          created_at, counted)
-        select p_organization_id, s.api_key_id, s.method, s.path, s.key, s.request_hash, s.status, s.subject_id, s.body, s.sealed, p_now,
-            coalesce(octet_length(s.body), octet_length(s.sealed), 0)
-          from (select (p_response->>'api_key_id')::uuid as api_key_id, p_response->>'method' as method,
-              p_response->>'path' as path, p_response->>'key' as key, decode(p_response->>'request_hash', 'hex') as request_hash,
-              (p_response->>'status')::int as status, p_webhook_id as subject_id,
-              p_response->>'body' as body, decode(p_response->>'sealed', 'hex') as sealed) s
-        on conflict (organization_id, api_key_id, method, path, key) do update
-          set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
-            body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at,
-            counted = idempotency_keys.counted + excluded.counted
-        returning coalesce(octet_length(body), octet_length(sealed), 0) as bytes)
-    insert into kind_counters as c (organization_id, kind, live_count, digest, content_digest, last_number, stored_bytes)
-      select p_organization_id, 'stored response', 0, 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
-      on conflict (organization_id, kind) do update set stored_bytes = c.stored_bytes + excluded.stored_bytes;
-  end if;
+  perform store_response(p_organization_id, p_webhook_id, p_now, p_response);
   update deliveries set status = 'pending', payload = 'stored', attempts_before = attempt_count,
       max_attempts = attempt_count + p_attempts, next_attempt_at = p_now, log_day = 'infinity',
       updated_at = p_updated_at
     where organization_id = p_organization_id and webhook_id = p_webhook_id and id = p_delivery_id
       and log_day < 'infinity' and status = 'failed';
-  perform wake_queues_9ecb59d30a87(p_organization_id, array[p_webhook_id], p_now);
+  perform wake_queues(p_organization_id, array[p_webhook_id], p_now);
   return 'done';
 end;
 $function$;
 
-create or replace function resend_delivery_affb6c7f1858(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_new_id uuid, p_attempts int, p_response jsonb) returns text
+-- Creates a new delivery of the event of one that succeeded, which reads its subject anew: 'done', 'replayed', or
+-- 'refused' where it cannot be sent again.
+create function resend_delivery(
+  p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_new_id uuid, p_attempts int,
+  p_response jsonb
+) returns text
 language plpgsql volatile as $function$
 begin
-  if current_setting('lock_timeout') = '0' then
-    perform set_config('lock_timeout', '250ms', true);
+  perform lock_clock(p_organization_id);
+  if replayed(p_organization_id, p_now, p_response) then
+    return 'replayed';
   end if;
-  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
-  perform set_config('lock_timeout', '0', true);
-  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
-    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
-  end if;
-  if p_response is not null then
-    perform 1 from idempotency_keys k where k.organization_id = p_organization_id
-      and k.api_key_id = (p_response->>'api_key_id')::uuid and k.method = p_response->>'method' and k.path = p_response->>'path'
-      and k.key between p_response->>'key' and p_response->>'key' and k.created_at > p_now - interval '24 hours' order by k.key limit 1;
-    if found then
-      return 'replayed';
-    end if;
-  end if;
-  perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id
-    and w.status = 'active';
-  if not found then
+  if not can_send_again(p_organization_id, p_webhook_id, p_delivery_id, 'succeeded') then
     return 'refused';
   end if;
-  perform 1 from deliveries d
-    where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
-      and d.id = p_delivery_id and d.log_day < 'infinity' and d.status = 'succeeded'
-      and not exists (select 1 from deliveries o where o.organization_id = p_organization_id
-        and o.webhook_id = p_webhook_id and o.event_id = d.event_id and o.log_day = 'infinity');
-  if not found then
-    return 'refused';
-  end if;
-  if decode(p_response->>'sealed_with', 'hex') is not null then
-    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check = decode(p_response->>'sealed_with', 'hex')) for share;
-    if not found then
-      raise exception 'sealed with another encryption key than the database names'
-        using errcode = 'DW002';
-    end if;
-  end if;
-  if p_response is not null then
-    with stored as (
-      insert into idempotency_keys (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed,
-          created_at, counted)
-        select p_organization_id, s.api_key_id, s.method, s.path, s.key, s.request_hash, s.status, s.subject_id, s.body, s.sealed, p_now,
-            coalesce(octet_length(s.body), octet_length(s.sealed), 0)
-          from (select (p_response->>'api_key_id')::uuid as api_key_id, p_response->>'method' as method,
-              p_response->>'path' as path, p_response->>'key' as key, decode(p_response->>'request_hash', 'hex') as request_hash,
-              (p_response->>'status')::int as status, p_webhook_id as subject_id,
-              p_response->>'body' as body, decode(p_response->>'sealed', 'hex') as sealed) s
-        on conflict (organization_id, api_key_id, method, path, key) do update
-          set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
-            body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at,
-            counted = idempotency_keys.counted + excluded.counted
-        returning coalesce(octet_length(body), octet_length(sealed), 0) as bytes)
-    insert into kind_counters as c (organization_id, kind, live_count, digest, content_digest, last_number, stored_bytes)
-      select p_organization_id, 'stored response', 0, 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
-      on conflict (organization_id, kind) do update set stored_bytes = c.stored_bytes + excluded.stored_bytes;
-  end if;
-  insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at, subject_kind,
-        subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message, next_attempt_at, created_at, updated_at)
-      select p_organization_id, p_new_id, p_webhook_id, 'infinity', e.id, e.type, e.created_at, e.subject_kind,
-          e.subject_id, 'pending', 'current', 0, p_attempts, null, null, p_now, p_now, p_now
-        from (select d.event_id as id, d.event_type as type, d.event_created_at as created_at, d.subject_kind, d.subject_id
-          from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
-            and d.id = p_delivery_id and d.log_day < 'infinity') e;
-  perform wake_queues_9ecb59d30a87(p_organization_id, array[p_webhook_id], p_now);
+  perform store_response(p_organization_id, p_webhook_id, p_now, p_response);
+  perform insert_deliveries(p_organization_id, p_now, array(
+    select (p_new_id, p_webhook_id, d.event_id, d.event_type, d.event_created_at, d.subject_kind, d.subject_id,
+        p_attempts, null, null)::new_delivery
+      from deliveries d
+      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = p_delivery_id
+        and d.log_day < 'infinity'));
+  perform wake_queues(p_organization_id, array[p_webhook_id], p_now);
   return 'done';
 end;
 $function$;
 
-create or replace function read_log_1cfffe60a7df(p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_since timestamptz, p_after timestamptz, p_before timestamptz, p_event_id uuid, p_limit bigint, p_offset bigint) returns table (id uuid, webhook_id uuid, event_id uuid, event_type text, status text, attempt_count int, max_attempts int, response_status int, last_error_code text, last_error_message text, duration_ms int, last_attempt_at timestamptz, next_attempt_at timestamptz, delivered_at timestamptz, created_at timestamptz, updated_at timestamptz)
-language plpgsql volatile set plan_cache_mode = force_generic_plan set enable_sort = off as $function$
-#variable_conflict use_column
-begin
-  if p_event_id is not null then
-      return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d
-          where d.organization_id = p_organization_id and d.event_id = p_event_id
-            and (d.log_day = 'infinity' or d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity' and d.id >= first_uuid_v7(p_since::timestamptz + interval '1 millisecond'))
-            and (p_webhook_id is null or d.webhook_id = p_webhook_id)
-            and (p_status is null or d.status = p_status or p_status = 'undelivered' and d.status in ('pending', 'failed'))
-            and (p_event_type is null or d.event_type = p_event_type)
-            and (p_after is null or d.created_at > p_after) and (p_before is null or d.created_at < p_before)
-          order by d.event_id desc, d.webhook_id desc) d join webhooks w on w.organization_id = p_organization_id and w.id = d.webhook_id order by d.id desc limit p_limit offset p_offset;
-  elsif p_status is not distinct from null
-        and (p_event_type is not null) = false then
-      return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
-          select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity'
-          and (d.id) >= (first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.id desc limit p_offset + p_limit) f union all select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.id) >= (first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.id desc limit p_offset + p_limit) f) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
-            order by f.id desc limit p_limit offset p_offset) f
-        cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d where d.organization_id = p_organization_id
-          and d.webhook_id = f.webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
-        order by f.id desc;
-  elsif p_status is not distinct from null
-        and (p_event_type is not null) = true then
-      return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
-          select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity' and d.event_type = p_event_type
-          and (d.id) >= (first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.id desc limit p_offset + p_limit) f union all select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'succeeded', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'succeeded', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.event_type desc, d.status desc, d.id desc limit p_offset + p_limit) f union all select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'failed', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'failed', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.event_type desc, d.status desc, d.id desc limit p_offset + p_limit) f union all select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'skipped', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'skipped', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.event_type desc, d.status desc, d.id desc limit p_offset + p_limit) f) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
-            order by f.id desc limit p_limit offset p_offset) f
-        cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d where d.organization_id = p_organization_id
-          and d.webhook_id = f.webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
-        order by f.id desc;
-  elsif p_status is not distinct from 'pending'
-        and (p_event_type is not null) = false then
-      return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
-          select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity'
-          and (d.id) >= (first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.id desc limit p_offset + p_limit) f) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
-            order by f.id desc limit p_limit offset p_offset) f
-        cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d where d.organization_id = p_organization_id
-          and d.webhook_id = f.webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
-        order by f.id desc;
-  elsif p_status is not distinct from 'pending'
-        and (p_event_type is not null) = true then
-      return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
-          select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity' and d.event_type = p_event_type
-          and (d.id) >= (first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.id desc limit p_offset + p_limit) f) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
-            order by f.id desc limit p_limit offset p_offset) f
-        cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d where d.organization_id = p_organization_id
-          and d.webhook_id = f.webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
-        order by f.id desc;
-  elsif p_status is not distinct from 'succeeded'
-        and (p_event_type is not null) = false then
-      return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
-          select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity' and d.status = 'succeeded'
-          and (d.id) >= (first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.id desc limit p_offset + p_limit) f) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
-            order by f.id desc limit p_limit offset p_offset) f
-        cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d where d.organization_id = p_organization_id
-          and d.webhook_id = f.webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
-        order by f.id desc;
-  elsif p_status is not distinct from 'succeeded'
-        and (p_event_type is not null) = true then
-      return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
-          select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'succeeded', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'succeeded', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.event_type desc, d.status desc, d.id desc limit p_offset + p_limit) f) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
-            order by f.id desc limit p_limit offset p_offset) f
-        cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d where d.organization_id = p_organization_id
-          and d.webhook_id = f.webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
-        order by f.id desc;
-  elsif p_status is not distinct from 'failed'
-        and (p_event_type is not null) = false then
-      return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
-          select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity' and d.status in ('failed', 'skipped')
-          and (d.status, d.id) >= ('failed', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('failed', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.status desc, d.id desc limit p_offset + p_limit) f) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
-            order by f.id desc limit p_limit offset p_offset) f
-        cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d where d.organization_id = p_organization_id
-          and d.webhook_id = f.webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
-        order by f.id desc;
-  elsif p_status is not distinct from 'failed'
-        and (p_event_type is not null) = true then
-      return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
-          select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'failed', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'failed', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.event_type desc, d.status desc, d.id desc limit p_offset + p_limit) f) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
-            order by f.id desc limit p_limit offset p_offset) f
-        cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d where d.organization_id = p_organization_id
-          and d.webhook_id = f.webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
-        order by f.id desc;
-  elsif p_status is not distinct from 'skipped'
-        and (p_event_type is not null) = false then
-      return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
-          select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity' and d.status in ('failed', 'skipped')
-          and (d.status, d.id) >= ('skipped', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('skipped', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.status desc, d.id desc limit p_offset + p_limit) f) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
-            order by f.id desc limit p_limit offset p_offset) f
-        cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d where d.organization_id = p_organization_id
-          and d.webhook_id = f.webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
-        order by f.id desc;
-  elsif p_status is not distinct from 'skipped'
-        and (p_event_type is not null) = true then
-      return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
-          select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'skipped', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'skipped', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.event_type desc, d.status desc, d.id desc limit p_offset + p_limit) f) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
-            order by f.id desc limit p_limit offset p_offset) f
-        cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d where d.organization_id = p_organization_id
-          and d.webhook_id = f.webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
-        order by f.id desc;
-  elsif p_status is not distinct from 'undelivered'
-        and (p_event_type is not null) = false then
-      return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
-          select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity'
-          and (d.id) >= (first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.id desc limit p_offset + p_limit) f union all select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity' and d.status in ('failed', 'skipped')
-          and (d.status, d.id) >= ('failed', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('failed', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.status desc, d.id desc limit p_offset + p_limit) f) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
-            order by f.id desc limit p_limit offset p_offset) f
-        cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d where d.organization_id = p_organization_id
-          and d.webhook_id = f.webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
-        order by f.id desc;
-  elsif p_status is not distinct from 'undelivered'
-        and (p_event_type is not null) = true then
-      return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
-          select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity' and d.event_type = p_event_type
-          and (d.id) >= (first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.id desc limit p_offset + p_limit) f union all select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'failed', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'failed', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.event_type desc, d.status desc, d.id desc limit p_offset + p_limit) f) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
-            order by f.id desc limit p_limit offset p_offset) f
-        cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d where d.organization_id = p_organization_id
-          and d.webhook_id = f.webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
-        order by f.id desc;
-  end if;
-end;
-$function$;
-
-create or replace function count_log_f59c5e8bede3(p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_since timestamptz, p_after timestamptz, p_before timestamptz, p_event_id uuid) returns bigint
-language plpgsql volatile set plan_cache_mode = force_generic_plan set enable_sort = off as $function$
-#variable_conflict use_column
-begin
-  if p_event_id is not null then
-      return (select count(*) from (select 1 from (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d
-          where d.organization_id = p_organization_id and d.event_id = p_event_id
-            and (d.log_day = 'infinity' or d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity' and d.id >= first_uuid_v7(p_since::timestamptz + interval '1 millisecond'))
-            and (p_webhook_id is null or d.webhook_id = p_webhook_id)
-            and (p_status is null or d.status = p_status or p_status = 'undelivered' and d.status in ('pending', 'failed'))
-            and (p_event_type is null or d.event_type = p_event_type)
-            and (p_after is null or d.created_at > p_after) and (p_before is null or d.created_at < p_before)
-          order by d.event_id desc, d.webhook_id desc) d join webhooks w on w.organization_id = p_organization_id and w.id = d.webhook_id limit 10001) c);
-  elsif p_status is not distinct from null
-        and (p_event_type is not null) = false then
-      return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity'
-          and (d.id) >= (first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.id desc limit 10001) f union all select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.id) >= (first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.id desc limit 10001) f) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
-  elsif p_status is not distinct from null
-        and (p_event_type is not null) = true then
-      return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity' and d.event_type = p_event_type
-          and (d.id) >= (first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.id desc limit 10001) f union all select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'succeeded', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'succeeded', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.event_type desc, d.status desc, d.id desc limit 10001) f union all select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'failed', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'failed', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.event_type desc, d.status desc, d.id desc limit 10001) f union all select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'skipped', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'skipped', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.event_type desc, d.status desc, d.id desc limit 10001) f) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
-  elsif p_status is not distinct from 'pending'
-        and (p_event_type is not null) = false then
-      return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity'
-          and (d.id) >= (first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.id desc limit 10001) f) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
-  elsif p_status is not distinct from 'pending'
-        and (p_event_type is not null) = true then
-      return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity' and d.event_type = p_event_type
-          and (d.id) >= (first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.id desc limit 10001) f) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
-  elsif p_status is not distinct from 'succeeded'
-        and (p_event_type is not null) = false then
-      return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity' and d.status = 'succeeded'
-          and (d.id) >= (first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.id desc limit 10001) f) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
-  elsif p_status is not distinct from 'succeeded'
-        and (p_event_type is not null) = true then
-      return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'succeeded', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'succeeded', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.event_type desc, d.status desc, d.id desc limit 10001) f) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
-  elsif p_status is not distinct from 'failed'
-        and (p_event_type is not null) = false then
-      return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity' and d.status in ('failed', 'skipped')
-          and (d.status, d.id) >= ('failed', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('failed', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.status desc, d.id desc limit 10001) f) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
-  elsif p_status is not distinct from 'failed'
-        and (p_event_type is not null) = true then
-      return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'failed', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'failed', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.event_type desc, d.status desc, d.id desc limit 10001) f) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
-  elsif p_status is not distinct from 'skipped'
-        and (p_event_type is not null) = false then
-      return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity' and d.status in ('failed', 'skipped')
-          and (d.status, d.id) >= ('skipped', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('skipped', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.status desc, d.id desc limit 10001) f) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
-  elsif p_status is not distinct from 'skipped'
-        and (p_event_type is not null) = true then
-      return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'skipped', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'skipped', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.event_type desc, d.status desc, d.id desc limit 10001) f) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
-  elsif p_status is not distinct from 'undelivered'
-        and (p_event_type is not null) = false then
-      return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity'
-          and (d.id) >= (first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.id desc limit 10001) f union all select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity' and d.status in ('failed', 'skipped')
-          and (d.status, d.id) >= ('failed', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('failed', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.status desc, d.id desc limit 10001) f) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
-  elsif p_status is not distinct from 'undelivered'
-        and (p_event_type is not null) = true then
-      return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity' and d.event_type = p_event_type
-          and (d.id) >= (first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.id desc limit 10001) f union all select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'failed', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'failed', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-            else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.event_type desc, d.status desc, d.id desc limit 10001) f) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
-  end if;
-end;
-$function$;
-
--- Where a recovery of all missed events of an endpoint must begin (specification 11.4): perhaps before the first missed event, never after
--- it; null when nothing was missed.
+-- The latest p_limit rows of an endpoint's log with these filters, by id and day, in no order. A status is one of the
+-- table's, or 'undelivered': pending or failed. Completed deliveries have ids from p_from on and days from p_day on,
+-- pending ones ids from p_pending_from on; all have ids up to p_to.
 --
--- The earliest of: the events of the oldest failed deliveries, of which so many are looked at, as those of a large commit are created late
--- though their events are older; the windows of recoveries whose deliveries (younger than their events) failed; and the time at which the
--- endpoint was disabled, less a minute, as clocks differ. Not earlier than the endpoint, or than what a recovery requested within a minute
--- may begin at.
-create or replace function missed_since_55ca2aa7091c(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_log_begin timestamptz) returns timestamptz
+-- Each part reads a range of one index. Columns are compared as a row and are part of the order, so that only this
+-- index fits: with `=` for each, a planner that expects few rows may choose another. The index by type separates
+-- completed deliveries by status. What succeeded, and what is pending, has no index of its own: these rows are found
+-- in the order of their ids, among the others of the endpoint. A part that the filters exclude is not begun.
+--
+-- The planner inlines it into the statements of read_log and count_log.
+create function log_of_endpoint(
+  p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_pending_from uuid, p_from uuid,
+  p_day date, p_to uuid, p_limit bigint
+) returns table (id uuid, log_day date)
+language sql stable as $function$
+  select f.id, f.log_day from (
+    select d.id, d.log_day from deliveries d
+      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day = 'infinity'
+        and d.id >= p_pending_from and d.id <= p_to
+      order by d.id desc limit p_limit) f
+    where p_event_type is null and (p_status is null or p_status in ('pending', 'undelivered'))
+  union all
+  select f.id, f.log_day from (
+    select d.id, d.log_day from deliveries d
+      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day = 'infinity'
+        and d.event_type = p_event_type
+        and d.id >= p_pending_from and d.id <= p_to
+      order by d.id desc limit p_limit) f
+    where p_event_type is not null and (p_status is null or p_status in ('pending', 'undelivered'))
+  union all
+  select f.id, f.log_day from (
+    select d.id, d.log_day from deliveries d
+      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= p_day
+        and d.log_day < 'infinity'
+        and d.id >= p_from and d.id <= p_to
+      order by d.id desc limit p_limit) f
+    where p_event_type is null and p_status is null
+  union all
+  select f.id, f.log_day from (
+    select d.id, d.log_day from deliveries d
+      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= p_day
+        and d.log_day < 'infinity' and d.status = 'succeeded'
+        and d.id >= p_from and d.id <= p_to
+      order by d.id desc limit p_limit) f
+    where p_event_type is null and p_status = 'succeeded'
+  union all
+  select f.id, f.log_day from (
+    select d.id, d.log_day from deliveries d
+      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= p_day
+        and d.log_day < 'infinity' and d.status in ('failed', 'skipped')
+        and (d.status, d.id) >= ('failed', p_from) and (d.status, d.id) <= ('failed', p_to)
+      order by d.status desc, d.id desc limit p_limit) f
+    where p_event_type is null and p_status in ('failed', 'undelivered')
+  union all
+  select f.id, f.log_day from (
+    select d.id, d.log_day from deliveries d
+      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= p_day
+        and d.log_day < 'infinity' and d.status in ('failed', 'skipped')
+        and (d.status, d.id) >= ('skipped', p_from) and (d.status, d.id) <= ('skipped', p_to)
+      order by d.status desc, d.id desc limit p_limit) f
+    where p_event_type is null and p_status = 'skipped'
+  union all
+  select f.id, f.log_day from (
+    select d.id, d.log_day from deliveries d
+      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= p_day
+        and d.log_day < 'infinity'
+        and (d.event_type, d.status, d.id) >= (p_event_type, 'succeeded', p_from)
+        and (d.event_type, d.status, d.id) <= (p_event_type, 'succeeded', p_to)
+      order by d.event_type desc, d.status desc, d.id desc limit p_limit) f
+    where p_event_type is not null and (p_status is null or p_status = 'succeeded')
+  union all
+  select f.id, f.log_day from (
+    select d.id, d.log_day from deliveries d
+      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= p_day
+        and d.log_day < 'infinity'
+        and (d.event_type, d.status, d.id) >= (p_event_type, 'failed', p_from)
+        and (d.event_type, d.status, d.id) <= (p_event_type, 'failed', p_to)
+      order by d.event_type desc, d.status desc, d.id desc limit p_limit) f
+    where p_event_type is not null and (p_status is null or p_status in ('failed', 'undelivered'))
+  union all
+  select f.id, f.log_day from (
+    select d.id, d.log_day from deliveries d
+      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= p_day
+        and d.log_day < 'infinity'
+        and (d.event_type, d.status, d.id) >= (p_event_type, 'skipped', p_from)
+        and (d.event_type, d.status, d.id) <= (p_event_type, 'skipped', p_to)
+      order by d.event_type desc, d.status desc, d.id desc limit p_limit) f
+    where p_event_type is not null and (p_status is null or p_status = 'skipped')
+$function$;
+
+-- The log of one event with these filters, without deliveries to deleted endpoints. The order is that of the index by
+-- event, so that no other fits. The planner inlines it.
+create function log_of_event(
+  p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_since timestamptz,
+  p_after timestamptz, p_before timestamptz, p_event_id uuid
+) returns table (webhook_id uuid, id uuid, log_day date)
+language sql stable as $function$
+  select d.webhook_id, d.id, d.log_day from (
+    select d.webhook_id, d.id, d.log_day from deliveries d
+      where d.organization_id = p_organization_id and d.event_id = p_event_id
+        and (d.log_day = 'infinity' or d.log_day >= (p_since at time zone 'UTC')::date and d.log_day < 'infinity'
+          and d.id >= first_uuid_v7(p_since + interval '1 millisecond'))
+        and (p_webhook_id is null or d.webhook_id = p_webhook_id)
+        and (p_status is null or d.status = p_status
+          or p_status = 'undelivered' and d.status in ('pending', 'failed'))
+        and (p_event_type is null or d.event_type = p_event_type)
+        and (p_after is null or d.created_at > p_after) and (p_before is null or d.created_at < p_before)
+      order by d.event_id desc, d.webhook_id desc) d
+    join webhooks w on w.organization_id = p_organization_id and w.id = d.webhook_id
+$function$;
+
+-- A page of the delivery log, the latest first: of the endpoint p_webhook_id, or of all that exist; of the event
+-- p_event_id; with this status and type; created after p_since, which is how far the log goes back, after p_after and
+-- before p_before.
+--
+-- A function, so that each connection plans it once, regardless of statistics: planning took longer than reading, and
+-- a plan that sorts would read the whole log of a large endpoint. It finds ids by index, and only then reads the
+-- rows, so that skipped rows are not read. The log of all endpoints merges the latest rows of each: an organization
+-- has few endpoints, and further indexes would slow down every delivery.
+create function read_log(
+  p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_since timestamptz,
+  p_after timestamptz, p_before timestamptz, p_event_id uuid, p_limit bigint, p_offset bigint
+) returns table (
+  id uuid, webhook_id uuid, event_id uuid, event_type text, status text, attempt_count int, max_attempts int,
+  response_status int, last_error_code text, last_error_message text, duration_ms int, last_attempt_at timestamptz,
+  next_attempt_at timestamptz, delivered_at timestamptz, created_at timestamptz, updated_at timestamptz
+)
+language plpgsql volatile set plan_cache_mode = force_generic_plan set enable_sort = off as $function$
+#variable_conflict use_column
+declare
+  v_since timestamptz := greatest(p_since, p_after);
+  v_pending_from uuid := first_uuid_v7(greatest(p_after, 'epoch') + interval '1 millisecond');
+  v_from uuid := first_uuid_v7(v_since + interval '1 millisecond');
+  v_day date := (v_since at time zone 'UTC')::date;
+  v_to uuid := case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+    else first_uuid_v7(greatest(p_before, 'epoch')) end;
+  v_webhooks uuid[];
+  v_ids uuid[];
+  v_days date[];
+begin
+  if p_event_id is not null then
+    select array_agg(f.webhook_id), array_agg(f.id), array_agg(f.log_day) into v_webhooks, v_ids, v_days
+      from (select f.webhook_id, f.id, f.log_day
+        from log_of_event(p_organization_id, p_webhook_id, p_status, p_event_type, p_since, p_after, p_before,
+          p_event_id) f
+        order by f.id desc limit p_limit offset p_offset) f;
+  else
+    select array_agg(f.webhook_id), array_agg(f.id), array_agg(f.log_day) into v_webhooks, v_ids, v_days
+      from (select w.id as webhook_id, f.id, f.log_day from webhooks w
+        cross join lateral log_of_endpoint(p_organization_id, w.id, p_status, p_event_type, v_pending_from, v_from,
+          v_day, v_to, p_offset + p_limit) f
+        where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
+        order by f.id desc limit p_limit offset p_offset) f;
+  end if;
+  return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts,
+      d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at,
+      d.delivered_at, d.created_at, d.updated_at
+    from unnest(v_webhooks, v_ids, v_days) as f(webhook_id, id, log_day)
+      cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count,
+          d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at,
+          d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at
+        from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = f.webhook_id and d.log_day = f.log_day
+          and d.id >= f.id and d.id <= f.id
+        order by d.id limit 1) d
+    order by f.id desc;
+end;
+$function$;
+
+-- How many rows the delivery log has with these filters, which are those of read_log, up to one more than
+-- 10000.
+create function count_log(
+  p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_since timestamptz,
+  p_after timestamptz, p_before timestamptz, p_event_id uuid
+) returns bigint
+language plpgsql volatile set plan_cache_mode = force_generic_plan set enable_sort = off as $function$
+declare
+  v_since timestamptz := greatest(p_since, p_after);
+  v_pending_from uuid := first_uuid_v7(greatest(p_after, 'epoch') + interval '1 millisecond');
+  v_from uuid := first_uuid_v7(v_since + interval '1 millisecond');
+  v_day date := (v_since at time zone 'UTC')::date;
+  v_to uuid := case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+    else first_uuid_v7(greatest(p_before, 'epoch')) end;
+  v_limit bigint := 10000 + 1;
+begin
+  if p_event_id is not null then
+    return (select count(*) from (select 1
+      from log_of_event(p_organization_id, p_webhook_id, p_status, p_event_type, p_since, p_after, p_before,
+        p_event_id) f
+      limit v_limit) c);
+  end if;
+  return (select count(*) from (select 1 from webhooks w
+    cross join lateral log_of_endpoint(p_organization_id, w.id, p_status, p_event_type, v_pending_from, v_from, v_day,
+      v_to, v_limit) f
+    where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
+    limit v_limit) c);
+end;
+$function$;
+
+-- Where a recovery of all missed events of an endpoint must begin (specification 11.4): perhaps before the first
+-- missed event, never after it; null when nothing was missed.
+--
+-- The earliest of: the events of the oldest failed deliveries, of which so many are looked at, as those of a large
+-- commit are created late though their events are older; the windows of recoveries whose deliveries (younger than
+-- their events) failed; and the time at which the endpoint was disabled, less a minute, as clocks differ. Not earlier
+-- than the endpoint, or than what a recovery requested within a minute may begin at.
+create function missed_since(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz,
+  p_log_begin timestamptz) returns timestamptz
 language plpgsql volatile set plan_cache_mode = force_generic_plan set enable_sort = off as $function$
 declare
   v_created_at timestamptz;
@@ -5200,7 +3123,8 @@ begin
   select w.created_at, least(
       (select min(f.event_created_at) from (select d.event_created_at from deliveries d
         where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
-          and d.log_day >= (p_log_begin at time zone 'UTC')::date and d.log_day < 'infinity' and d.status in ('failed', 'skipped')
+          and d.log_day >= (p_log_begin at time zone 'UTC')::date and d.log_day < 'infinity'
+            and d.status in ('failed', 'skipped')
           and (d.status, d.id) >= ('failed', first_uuid_v7(p_log_begin + interval '1 millisecond'))
           and (d.status, d.id) <= ('failed', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
           and d.event_type not in ('ping', 'gap', 'terminated')
@@ -5210,7 +3134,8 @@ begin
         where r.organization_id = p_organization_id and r.webhook_id = p_webhook_id and r.created > 0
           and exists (select 1 from deliveries d
             where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
-              and d.log_day >= (p_log_begin at time zone 'UTC')::date and d.log_day < 'infinity' and d.status in ('failed', 'skipped')
+              and d.log_day >= (p_log_begin at time zone 'UTC')::date and d.log_day < 'infinity'
+                and d.status in ('failed', 'skipped')
               and (d.status, d.id) >= ('failed', first_uuid_v7(r.created_at - interval '1 minute'))
               and (d.status, d.id) <= ('failed', first_uuid_v7(coalesce(r.finished_at, p_now) + interval '1 minute'))
               and d.event_type not in ('ping', 'gap', 'terminated')
@@ -5223,68 +3148,38 @@ begin
 end;
 $function$;
 
-create or replace function recover_webhook_7440a40df6fd(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_recovery_id uuid, p_since timestamptz, p_until timestamptz, p_include_succeeded boolean, p_response jsonb) returns text
+-- Creates a recovery that is due now: 'done', 'replayed', or 'refused' where the endpoint is disabled or gone.
+-- `recovery/job.ts` runs it.
+create function recover_webhook(
+  p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_recovery_id uuid, p_since timestamptz,
+  p_until timestamptz, p_include_succeeded boolean, p_response jsonb
+) returns text
 language plpgsql volatile as $function$
 begin
-  if current_setting('lock_timeout') = '0' then
-    perform set_config('lock_timeout', '250ms', true);
+  perform lock_clock(p_organization_id);
+  if replayed(p_organization_id, p_now, p_response) then
+    return 'replayed';
   end if;
-  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
-  perform set_config('lock_timeout', '0', true);
-  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
-    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
-  end if;
-  if p_response is not null then
-    perform 1 from idempotency_keys k where k.organization_id = p_organization_id
-      and k.api_key_id = (p_response->>'api_key_id')::uuid and k.method = p_response->>'method' and k.path = p_response->>'path'
-      and k.key between p_response->>'key' and p_response->>'key' and k.created_at > p_now - interval '24 hours' order by k.key limit 1;
-    if found then
-      return 'replayed';
-    end if;
-  end if;
-  perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id
-    and w.status = 'active';
+  perform 1 from webhooks w
+    where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active';
   if not found then
     return 'refused';
   end if;
-  if decode(p_response->>'sealed_with', 'hex') is not null then
-    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check = decode(p_response->>'sealed_with', 'hex')) for share;
-    if not found then
-      raise exception 'sealed with another encryption key than the database names'
-        using errcode = 'DW002';
-    end if;
-  end if;
-  if p_response is not null then
-    with stored as (
-      insert into idempotency_keys (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed,
-          created_at, counted)
-        select p_organization_id, s.api_key_id, s.method, s.path, s.key, s.request_hash, s.status, s.subject_id, s.body, s.sealed, p_now,
-            coalesce(octet_length(s.body), octet_length(s.sealed), 0)
-          from (select (p_response->>'api_key_id')::uuid as api_key_id, p_response->>'method' as method,
-              p_response->>'path' as path, p_response->>'key' as key, decode(p_response->>'request_hash', 'hex') as request_hash,
-              (p_response->>'status')::int as status, p_webhook_id as subject_id,
-              p_response->>'body' as body, decode(p_response->>'sealed', 'hex') as sealed) s
-        on conflict (organization_id, api_key_id, method, path, key) do update
-          set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
-            body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at,
-            counted = idempotency_keys.counted + excluded.counted
-        returning coalesce(octet_length(body), octet_length(sealed), 0) as bytes)
-    insert into kind_counters as c (organization_id, kind, live_count, digest, content_digest, last_number, stored_bytes)
-      select p_organization_id, 'stored response', 0, 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
-      on conflict (organization_id, kind) do update set stored_bytes = c.stored_bytes + excluded.stored_bytes;
-  end if;
-  insert into recoveries (organization_id, webhook_id, id, since, until, include_succeeded, created_at, position, due_at)
-    values (p_organization_id, p_webhook_id, p_recovery_id, p_since, p_until, p_include_succeeded, p_now, first_uuid_v7(p_since), p_now);
-  -- What was left out while it was disabled is the recovery's from now on.
+  perform store_response(p_organization_id, p_webhook_id, p_now, p_response);
+  insert into recoveries (organization_id, webhook_id, id, since, until, include_succeeded, created_at, position,
+      due_at)
+    values (p_organization_id, p_webhook_id, p_recovery_id, p_since, p_until, p_include_succeeded, p_now,
+      first_uuid_v7(p_since), p_now);
+  -- What was left out while the endpoint was disabled is the recovery's from now on.
   update webhooks set gap_since = null, gap_until = null
     where organization_id = p_organization_id and id = p_webhook_id and gap_since >= p_since and gap_until <= p_until;
   return 'done';
 end;
 $function$;
 
--- Whether a calling key is as it was at authentication: neither revoked nor expired, and with the same scopes. Each change
--- of keys checks its caller again, under the clock.
-create or replace function key_is_unchanged_1eac7626033d(p_organization_id uuid, p_api_key_id uuid, p_scopes text[], p_now timestamptz)
+-- Whether a calling key is as it was at authentication: neither revoked nor expired, and with the same scopes. Each
+-- change of keys checks its caller again, under the clock.
+create function key_is_unchanged(p_organization_id uuid, p_api_key_id uuid, p_scopes text[], p_now timestamptz)
 returns boolean
 language plpgsql volatile as $function$
 begin
@@ -5294,7 +3189,7 @@ end;
 $function$;
 
 -- Whether the key is the only valid one of its organization that can manage keys.
-create or replace function is_last_manager_bc6d6d67c590(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz) returns boolean
+create function is_last_manager(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz) returns boolean
 language plpgsql volatile as $function$
 begin
   return exists (select 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_api_key_id
@@ -5306,23 +3201,23 @@ $function$;
 
 -- Creates the key in p_row with its first token: 'done', 'replayed', 'caller_changed', or 'limit_reached' where p_limit
 -- keys exist.
-create or replace function create_api_key_75fccce2a385(
+create function create_api_key(
   p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_caller_id uuid, p_caller_scopes text[],
   p_row jsonb, p_token_hash bytea, p_last4 text, p_limit int, p_response jsonb
 ) returns text
 language plpgsql volatile as $function$
 begin
-  perform lock_clock_dd363ef23099(p_organization_id);
-  if replayed_55624a46aaf1(p_organization_id, p_now, p_response) then
+  perform lock_clock(p_organization_id);
+  if replayed(p_organization_id, p_now, p_response) then
     return 'replayed';
   end if;
-  if not key_is_unchanged_1eac7626033d(p_organization_id, p_caller_id, p_caller_scopes, p_now) then
+  if not key_is_unchanged(p_organization_id, p_caller_id, p_caller_scopes, p_now) then
     return 'caller_changed';
   end if;
   if (select count(*) from api_keys k where k.organization_id = p_organization_id) >= p_limit then
     return 'limit_reached';
   end if;
-  perform store_response_71a961d90400(p_organization_id, p_api_key_id, p_now, p_response);
+  perform store_response(p_organization_id, p_api_key_id, p_now, p_response);
   insert into api_keys (organization_id, id, name, scopes, expires_at, created_at, updated_at)
     select p_organization_id, p_api_key_id, r.name, r.scopes, r.expires_at, p_now, p_now
       from jsonb_to_record(p_row) as r(name text, scopes text[], expires_at timestamptz);
@@ -5335,7 +3230,7 @@ $function$;
 -- Writes the key as in p_row: 'done', 'caller_changed', 'conflict' where it no longer has the version p_expected, or
 -- 'last_managing_key' where it is the last that manages keys and would not (p_manages). An expiry that a worker has
 -- processed no longer changes: 'conflict' too.
-create or replace function update_api_key_dcc28f8e18f1(
+create function update_api_key(
   p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz,
   p_caller_id uuid, p_caller_scopes text[], p_row jsonb, p_manages boolean
 ) returns text
@@ -5343,8 +3238,8 @@ language plpgsql volatile as $function$
 declare
   r record;
 begin
-  perform lock_clock_dd363ef23099(p_organization_id);
-  if not key_is_unchanged_1eac7626033d(p_organization_id, p_caller_id, p_caller_scopes, p_now) then
+  perform lock_clock(p_organization_id);
+  if not key_is_unchanged(p_organization_id, p_caller_id, p_caller_scopes, p_now) then
     return 'caller_changed';
   end if;
   perform 1 from api_keys k
@@ -5352,7 +3247,7 @@ begin
   if not found then
     return 'conflict';
   end if;
-  if not p_manages and is_last_manager_bc6d6d67c590(p_organization_id, p_api_key_id, p_now) then
+  if not p_manages and is_last_manager(p_organization_id, p_api_key_id, p_now) then
     return 'last_managing_key';
   end if;
   select x.name, x.scopes, x.expires_at, x.updated_at into r
@@ -5369,18 +3264,18 @@ $function$;
 
 -- Creates a token. Earlier ones work until p_expires_at, or their own earlier end. Returns 'done', 'replayed',
 -- 'caller_changed', or 'conflict' where the key no longer has the version p_expected.
-create or replace function rotate_api_key_935805316e1d(
+create function rotate_api_key(
   p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz,
   p_caller_id uuid, p_caller_scopes text[], p_updated_at timestamptz, p_token_hash bytea, p_last4 text,
   p_expires_at timestamptz, p_response jsonb
 ) returns text
 language plpgsql volatile as $function$
 begin
-  perform lock_clock_dd363ef23099(p_organization_id);
-  if replayed_55624a46aaf1(p_organization_id, p_now, p_response) then
+  perform lock_clock(p_organization_id);
+  if replayed(p_organization_id, p_now, p_response) then
     return 'replayed';
   end if;
-  if not key_is_unchanged_1eac7626033d(p_organization_id, p_caller_id, p_caller_scopes, p_now) then
+  if not key_is_unchanged(p_organization_id, p_caller_id, p_caller_scopes, p_now) then
     return 'caller_changed';
   end if;
   perform 1 from api_keys k
@@ -5388,7 +3283,7 @@ begin
   if not found then
     return 'conflict';
   end if;
-  perform store_response_71a961d90400(p_organization_id, p_api_key_id, p_now, p_response);
+  perform store_response(p_organization_id, p_api_key_id, p_now, p_response);
   delete from api_key_tokens
     where organization_id = p_organization_id and api_key_id = p_api_key_id and expires_at <= p_now;
   update api_key_tokens set expires_at = p_expires_at
@@ -5402,14 +3297,14 @@ $function$;
 
 -- Ends all tokens of the key but its latest, and sets its updated_at if one of them still worked: 'done',
 -- 'caller_changed', or 'conflict' where the key no longer has the version p_expected.
-create or replace function drop_previous_tokens_099e66ebab83(
+create function drop_previous_tokens(
   p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz,
   p_caller_id uuid, p_caller_scopes text[], p_updated_at timestamptz
 ) returns text
 language plpgsql volatile as $function$
 begin
-  perform lock_clock_dd363ef23099(p_organization_id);
-  if not key_is_unchanged_1eac7626033d(p_organization_id, p_caller_id, p_caller_scopes, p_now) then
+  perform lock_clock(p_organization_id);
+  if not key_is_unchanged(p_organization_id, p_caller_id, p_caller_scopes, p_now) then
     return 'caller_changed';
   end if;
   perform 1 from api_keys k
@@ -5427,18 +3322,19 @@ begin
 end;
 $function$;
 
--- Deletes the key with its tokens, disables the endpoints that it registered, erases stored responses with its tokens, and
--- notes what the key was: 'done', 'caller_changed', 'conflict' where it no longer has the version p_expected, or
--- 'last_managing_key'. Without p_caller_id: for the operator, who may revoke the last key that manages keys.
-create or replace function revoke_api_key_b7eac8c96507(
+-- Deletes the key with its tokens, disables the endpoints that it registered, erases stored responses with its
+-- tokens, and notes what the key was: 'done', 'caller_changed', 'conflict' where it no longer has the version
+-- p_expected, or 'last_managing_key'. Without p_caller_id: for the operator, who may revoke the last key that manages
+-- keys.
+create function revoke_api_key(
   p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz,
   p_caller_id uuid, p_caller_scopes text[]
 ) returns text
 language plpgsql volatile as $function$
 begin
-  perform lock_clock_dd363ef23099(p_organization_id);
+  perform lock_clock(p_organization_id);
   if p_caller_id is not null
-      and not key_is_unchanged_1eac7626033d(p_organization_id, p_caller_id, p_caller_scopes, p_now) then
+      and not key_is_unchanged(p_organization_id, p_caller_id, p_caller_scopes, p_now) then
     return 'caller_changed';
   end if;
   perform 1 from api_keys k
@@ -5446,10 +3342,10 @@ begin
   if not found then
     return 'conflict';
   end if;
-  if p_caller_id is not null and is_last_manager_bc6d6d67c590(p_organization_id, p_api_key_id, p_now) then
+  if p_caller_id is not null and is_last_manager(p_organization_id, p_api_key_id, p_now) then
     return 'last_managing_key';
   end if;
-  perform disable_registered_57ac6e41aa1f(p_organization_id, p_api_key_id, p_now);
+  perform disable_registered(p_organization_id, p_api_key_id, p_now);
   update idempotency_keys set sealed = null
     where organization_id = p_organization_id and subject_id = p_api_key_id;
   insert into revoked_api_keys (organization_id, id, name, scopes, last4, expires_at, last_used_at, created_at,
@@ -5471,14 +3367,14 @@ $function$;
 
 -- Creates a link to the console with the scopes p_scopes, of which the calling key has all: 'done', 'replayed',
 -- 'caller_changed', or 'limit_reached' where p_limit links have not ended.
-create or replace function create_console_link_d30d17515d5e(
+create function create_console_link(
   p_organization_id uuid, p_link_id uuid, p_now timestamptz, p_caller_id uuid, p_scopes text[], p_token_hash bytea,
   p_expires_at timestamptz, p_limit int, p_response jsonb
 ) returns text
 language plpgsql volatile as $function$
 begin
-  perform lock_clock_dd363ef23099(p_organization_id);
-  if replayed_55624a46aaf1(p_organization_id, p_now, p_response) then
+  perform lock_clock(p_organization_id);
+  if replayed(p_organization_id, p_now, p_response) then
     return 'replayed';
   end if;
   perform 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_caller_id
@@ -5490,7 +3386,7 @@ begin
       where c.organization_id = p_organization_id and c.expires_at > p_now) >= p_limit then
     return 'limit_reached';
   end if;
-  perform store_response_71a961d90400(p_organization_id, p_link_id, p_now, p_response);
+  perform store_response(p_organization_id, p_link_id, p_now, p_response);
   insert into console_links (token_hash, organization_id, id, api_key_id, scopes, created_at, expires_at)
     values (p_token_hash, p_organization_id, p_link_id, p_caller_id, p_scopes, p_now, p_expires_at);
   return 'done';

@@ -8,8 +8,8 @@
 --
 --   installation             one row                             the first start, a key rotation, a restore
 --   organizations            what owns everything else           the operator; a move sets `away`
---     organization_clocks    the last stamp; locked first        every commit
---     kind_counters          counts and digests of a kind        every commit
+--     organization_clocks    epoch; the row that is locked       every commit locks it, a restore changes it
+--     commits                counts and digests after a commit   every commit; maintenance deletes all but the latest
 --     restores               the span that each restore lost     a restore
 --     api_keys               identities and their scopes         calls that manage keys
 --       api_key_tokens       from a token's hash to its key      the same, rotations

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { Client } from 'pg'
 
 /** A function or type of this version. Its name has a hash of its text, so processes of two releases can share a database. */
@@ -32,26 +31,6 @@ export function unknownMigrations(
 
 export const unreleasedAdvice =
   'export what it holds with the version that made it (deskwire export), or start with an empty database'
-
-/** A plpgsql function whose name contains a hash of its text. `settings` apply while it runs. */
-export function schemaFunction(
-  purpose: string,
-  signature: {
-    readonly arguments: string
-    readonly returns: string
-    readonly settings?: Readonly<Record<string, string>>
-  },
-  body: string,
-): SchemaFunction {
-  const settings = Object.entries(signature.settings ?? {}).map(([name, value]) => ` set ${name} = ${value}`)
-  const hash = createHash('sha256').update(signature.arguments).update(signature.returns).update(body)
-  const name = `${purpose}_${hash.update(settings.join('')).digest('hex').slice(0, 12)}`
-  const definition = `create or replace function ${name}(${signature.arguments}) returns ${signature.returns}
-language plpgsql volatile${settings.join('')} as $function$
-${body}
-$function$`
-  return { name, definition }
-}
 
 /**
  * One step of the schema: applied once, never edited after a release. Processes of the previous release keep writing meanwhile and must not

@@ -1,5 +1,6 @@
--- The endpoint, its secrets and its key: the last statement of a claim. Read after the deliveries, so that an event that came after a
--- change of the endpoint is never sent as the endpoint was before. Returns no row when the endpoint was deleted.
+-- The endpoint, its secrets and its key: the last statement of a claim. Read after the deliveries, so that an event
+-- that came after a change of the endpoint is never sent as the endpoint was before. Returns no row when the endpoint
+-- was deleted.
 --
 -- $1 organization, $2 endpoint, $3 now
 select w.url, coalesce(w.disabled_reason, case when w.ends_at <= $3 then 'ended' end) as disabled_reason,
@@ -11,6 +12,7 @@ select w.url, coalesce(w.disabled_reason, case when w.ends_at <= $3 then 'ended'
     case when 'v1a' = any(w.signatures) then true end as asymmetric,
     (select true from organizations o
       where o.organization_id = $1 and (o.suspended_at is not null or o.away is not null)) as suspended,
-    case when w.options is not null then coalesce(encode(w.sealed_headers, 'hex'), '') || ' ' || w.options end as options,
+    case when w.options is not null
+      then coalesce(encode(w.sealed_headers, 'hex'), '') || ' ' || w.options end as options,
     w.reported_state, w.subscription_id
   from webhooks w where w.organization_id = $1 and w.id = $2

@@ -1,25 +1,28 @@
--- Writes the results of attempts, if the lease still holds, and keeps or releases the queue. The results are arrays by column, which cost
--- much less than JSON.
+-- Writes the results of attempts, if the lease still holds, and keeps or releases the queue. The results are arrays
+-- by column, which cost much less than JSON.
 --
--- The queue is locked in one statement and what is due is read in a later one, whose snapshot has every commit before the lock; a single
--- statement could leave a delivery behind. A delivery is completed only if it has not changed since the claim: one that was started over
--- meanwhile must not end with an older attempt.
+-- The queue is locked in one statement and what is due is read in a later one, whose snapshot has every commit before
+-- the lock; a single statement could leave a delivery behind. A delivery is completed only if it has not changed
+-- since the claim: one that was started over meanwhile must not end with an older attempt.
 --
--- The queue's row changes only when its state does: a release, and a lease of which half is over. `p_known` are the deliveries that the
--- worker has and keeps; `p_read_to`, `p_read_to_id` and `p_rewinds` where it has read to (`read-position.ts`). A delivery that this makes
--- due before that, or a result that finds its delivery changed, rewinds the queue.
+-- The queue's row changes only when its state does: a release, and a lease of which half is over. `p_known` are the
+-- deliveries that the worker has and keeps; `p_read_to`, `p_read_to_id` and `p_rewinds` where it has read to
+-- (`read-position.ts`). A delivery that this makes due before that, or a result that finds its delivery changed,
+-- rewinds the queue.
 --
--- Counts are appended to `delivery_stats`, and the endpoint's health changes when it fails or recovers: a row that every completion updates
--- would get a version with each. A release notes the latest success under the lease, `p_succeeded_last`.
+-- Counts are appended to `delivery_stats`, and the endpoint's health changes when it fails or recovers: a row that
+-- every completion updates would get a version with each. A release notes the latest success under the lease,
+-- `p_succeeded_last`.
 --
--- Returns whether the lease is held; when the next delivery is due that the worker does not have, as milliseconds; until when the queue is
--- leased; and since when the endpoint fails, if the results changed its health.
+-- Returns whether the lease is held; when the next delivery is due that the worker does not have, as milliseconds;
+-- until when the queue is leased; and since when the endpoint fails, if the results changed its health.
 create function complete_deliveries(
   p_organization_id uuid, p_webhook_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz,
   p_next text, p_priority int, p_known uuid[], p_rewinds int, p_read_to timestamptz, p_read_to_id uuid,
   p_succeeded_at timestamptz, p_failures int, p_failed_at timestamptz, p_succeeded_last timestamptz,
   p_places smallint[], p_counts int[], p_fold_from timestamptz,
-  p_id uuid[], p_due float8[], p_number int[], p_seen float8[], p_status text[], p_attempted boolean[], p_started_at float8[], p_ended_at float8[],
+  p_id uuid[], p_due float8[], p_number int[], p_seen float8[], p_status text[], p_attempted boolean[],
+    p_started_at float8[], p_ended_at float8[],
   p_response_status int[], p_response_body text[], p_error_code text[], p_error_message text[], p_duration_ms int[],
   p_next_attempt_at float8[]
 ) returns jsonb
@@ -38,19 +41,21 @@ declare
   v_soon timestamptz := p_now + interval '__clocks_apart__ milliseconds';
 begin
   select q.lease_until, q.rewinds, q.read_to into v_lease_until, v_rewinds, v_read_to from endpoint_queues q
-    where q.organization_id = p_organization_id and q.webhook_id = p_webhook_id and q.lease_id = p_lease_id for no key update;
+    where q.organization_id = p_organization_id and q.webhook_id = p_webhook_id
+      and q.lease_id = p_lease_id for no key update;
   if not found then
     return jsonb_build_object('held', false);
   end if;
 
   if cardinality(p_id) > 0 then
-    select to_timestamp(min(u.due) / 1000), to_timestamp(max(u.due) / 1000) into v_first, v_last from unnest(p_due) as u(due);
+    select to_timestamp(min(u.due) / 1000), to_timestamp(max(u.due) / 1000) into v_first, v_last
+      from unnest(p_due) as u(due);
     if 1 < any(p_number) then
       perform archive_attempts(p_organization_id, p_webhook_id, p_id, v_first, v_last);
     end if;
-    -- The rows are found by their ids and when they were due. By the ids alone the planner, which counts no dead entries, may read all of
-    -- an index; and a join with what came would. `generate_subscripts` makes it expect a thousand results; arrays alone, ten, and a
-    -- nested loop.
+    -- The rows are found by their ids and when they were due. By the ids alone the planner, which counts no dead
+    -- entries, may read all of an index; and a join with what came would. `generate_subscripts` makes it expect a
+    -- thousand results; arrays alone, ten, and a nested loop.
     update deliveries d set status = r.status, attempt_count = d.attempt_count + r.attempted::int,
           response_status = case when r.attempted then r.response_status else d.response_status end,
           response_body = case when r.attempted then r.response_body else d.response_body end,
@@ -60,26 +65,34 @@ begin
           next_attempt_at = to_timestamp(r.next_attempt_at / 1000), updated_at = greatest(d.updated_at, p_now),
           delivered_at = case when r.status = 'succeeded' then to_timestamp(r.ended_at / 1000) end,
           log_day = case when r.status = 'pending' then 'infinity' else (d.created_at at time zone 'UTC')::date end
-        from rows from (unnest(p_id), unnest(p_number), unnest(p_seen), unnest(p_status), unnest(p_attempted), unnest(p_started_at),
-            unnest(p_ended_at), unnest(p_response_status), unnest(p_response_body), unnest(p_error_code), unnest(p_error_message),
+        from rows from (unnest(p_id), unnest(p_number), unnest(p_seen), unnest(p_status), unnest(p_attempted),
+          unnest(p_started_at),
+            unnest(p_ended_at), unnest(p_response_status), unnest(p_response_body), unnest(p_error_code),
+              unnest(p_error_message),
             unnest(p_duration_ms), unnest(p_next_attempt_at), generate_subscripts(p_id, 1))
-          as r(id, number, seen, status, attempted, started_at, ended_at, response_status, response_body, error_code, error_message,
+          as r(id, number, seen, status, attempted, started_at, ended_at, response_status, response_body, error_code,
+            error_message,
             duration_ms, next_attempt_at, place)
         where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(p_id) and d.id = r.id
-          and d.log_day = 'infinity' and d.next_attempt_at >= v_first and d.next_attempt_at <= v_last and d.attempt_count = r.number - 1 and d.updated_at = to_timestamp(r.seen / 1000);
+          and d.log_day = 'infinity' and d.next_attempt_at >= v_first and d.next_attempt_at <= v_last
+            and d.attempt_count = r.number - 1 and d.updated_at = to_timestamp(r.seen / 1000);
     get diagnostics v_written = row_count;
     v_rewound := v_written < cardinality(p_id)
       or extract(epoch from p_read_to) * 1000 >= (select min(u.at) from unnest(p_next_attempt_at) as u(at));
 
     -- Creates a gap event for a subscription that has missed something, one at a time.
-    if 'failed' = any(p_status) and exists (select 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id
+    if 'failed' = any(p_status) and exists (select 1 from webhooks w where w.organization_id = p_organization_id
+      and w.id = p_webhook_id
         and w.subscription_id is not null and w.status = 'active')
-        and exists (select 1 from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
+        and exists (select 1 from deliveries d where d.organization_id = p_organization_id
+          and d.webhook_id = p_webhook_id
           and d.id = any(p_id) and d.status = 'failed' and d.event_type not in (__control_types__)
           and coalesce(d.response_status, 0) not in (__final_statuses__))
-        and not exists (select 1 from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
+        and not exists (select 1 from deliveries d where d.organization_id = p_organization_id
+          and d.webhook_id = p_webhook_id
           and d.log_day = 'infinity' and d.event_type = 'gap') then
-      perform notify_subscriptions(p_organization_id, p_now, 'gap', array[p_webhook_id], (select max(u.number) from unnest(p_number) as u(number)));
+      perform notify_subscriptions(p_organization_id, p_now, 'gap', array[p_webhook_id], (select max(u.number)
+        from unnest(p_number) as u(number)));
       v_rewound := true;
     end if;
 
@@ -106,15 +119,18 @@ begin
     v_read_to_id := p_read_to_id;
   end if;
   -- A first attempt is due when its commit is there, as for a claim.
-  select case when d.attempt_count = 0 and d.next_attempt_at <= v_soon then least(d.next_attempt_at, p_now) else d.next_attempt_at end
+  select case when d.attempt_count = 0 and d.next_attempt_at <= v_soon then least(d.next_attempt_at,
+    p_now) else d.next_attempt_at end
     into v_due from deliveries d
     where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day = 'infinity'
-      and (d.next_attempt_at, d.id) >= (coalesce(v_read_to, '-infinity'), coalesce(v_read_to_id, '00000000-0000-0000-0000-000000000000'))
+      and (d.next_attempt_at, d.id) >= (coalesce(v_read_to, '-infinity'), coalesce(v_read_to_id,
+        '00000000-0000-0000-0000-000000000000'))
       and d.id <> all(p_known)
     order by d.next_attempt_at, d.id limit 1;
   if p_next = 'release' then
     -- Disabled meanwhile: what is pending is not to wait for its next attempt, but to fail now.
-    if v_due > p_now and exists (select 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id
+    if v_due > p_now and exists (select 1 from webhooks w where w.organization_id = p_organization_id
+      and w.id = p_webhook_id
         and w.status = 'disabled') then
       v_due := p_now;
     end if;
@@ -130,7 +146,8 @@ begin
       where organization_id = p_organization_id and webhook_id = p_webhook_id;
     v_lease_until := p_lease_until;
   end if;
-  return jsonb_build_object('held', true, 'failing_since', v_failing_since, 'due', floor(extract(epoch from v_due) * 1000),
+  return jsonb_build_object('held', true, 'failing_since', v_failing_since, 'due', floor(extract(epoch
+    from v_due) * 1000),
     'lease_until', floor(extract(epoch from v_lease_until) * 1000));
 end;
 $function$;

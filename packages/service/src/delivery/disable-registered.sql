@@ -1,5 +1,5 @@
--- Disables the active endpoints that a key registered, under the clock row, makes their queues due, and returns their ids. Subscriptions
--- are notified that they have ended, and end in an hour.
+-- Disables the active endpoints that a key registered, under the clock row, makes their queues due, and returns their
+-- ids. Subscriptions are notified that they have ended, and end in an hour.
 create function disable_registered(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz) returns uuid[]
 language plpgsql volatile as $function$
 declare

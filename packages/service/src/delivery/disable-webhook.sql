@@ -1,5 +1,6 @@
--- Disables an active endpoint if its worker's reason still holds: no success since `p_failing_before`, the URL `p_url`, or no registrant.
--- Under the clock row, so that no commit creates deliveries to it meanwhile. Returns whether it did.
+-- Disables an active endpoint if its worker's reason still holds: no success since `p_failing_before`, the URL
+-- `p_url`, or no registrant. Under the clock row, so that no commit creates deliveries to it meanwhile. Returns
+-- whether it did.
 create function disable_webhook(
   p_organization_id uuid, p_webhook_id uuid, p_url text, p_reason text, p_now timestamptz, p_failing_before timestamptz
 ) returns boolean

@@ -1,15 +1,19 @@
--- Fails up to `p_limit` pending deliveries of a disabled endpoint, except those that reach disabled ones too, and returns how many. It
--- locks the endpoint, as enabling it keeps what is pending, and the queue, as a completion writes the same rows.
-create function fail_pending(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_reason text, p_limit int) returns int
+-- Fails up to `p_limit` pending deliveries of a disabled endpoint, except those that reach disabled ones too, and
+-- returns how many. It locks the endpoint, as enabling it keeps what is pending, and the queue, as a completion
+-- writes the same rows.
+create function fail_pending(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_reason text,
+  p_limit int) returns int
 language plpgsql volatile as $function$
 declare
   v_ids uuid[];
 begin
-  perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'disabled' for share;
+  perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id
+    and w.status = 'disabled' for share;
   if not found then
     return 0;
   end if;
-  perform 1 from endpoint_queues q where q.organization_id = p_organization_id and q.webhook_id = p_webhook_id for no key update;
+  perform 1 from endpoint_queues q where q.organization_id = p_organization_id
+    and q.webhook_id = p_webhook_id for no key update;
   select array_agg(x.id) into v_ids from (
     select d.id from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
       and d.log_day = 'infinity' and d.event_type not in (__reaching_disabled__) limit p_limit) x;
@@ -20,8 +24,10 @@ begin
   update deliveries d set status = 'failed', next_attempt_at = null, updated_at = greatest(d.updated_at, p_now),
       last_error_code = 'endpoint_disabled', last_error_message = 'the endpoint was disabled: ' || p_reason,
       log_day = (d.created_at at time zone 'UTC')::date
-    where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(v_ids) and d.log_day = 'infinity';
-  perform count_deliveries(p_organization_id, p_webhook_id, p_now, array[__endpoint_disabled__]::smallint[], array[cardinality(v_ids)],
+    where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(v_ids)
+      and d.log_day = 'infinity';
+  perform count_deliveries(p_organization_id, p_webhook_id, p_now, array[__endpoint_disabled__]::smallint[],
+    array[cardinality(v_ids)],
     null, '-infinity');
   -- Clear the isolation: this delivery is no longer a suspect.
   update endpoint_queues set alone_id = null, alone_since = null

@@ -1,13 +1,15 @@
--- Reads up to `p_events` events of an organization's large commits, `p_each` of one commit and endpoint at a time, and creates deliveries to
--- the endpoints that were active and subscribed at the commit, by their options then. What has had a piece goes behind what has not.
--- Events with a delivery to the endpoint are skipped. A disabled endpoint gets failed deliveries; one with `p_backlog` due deliveries gets
--- no more until they are sent, so that new events do not wait behind all of a large commit.
+-- Reads up to `p_events` events of an organization's large commits, `p_each` of one commit and endpoint at a time,
+-- and creates deliveries to the endpoints that were active and subscribed at the commit, by their options then. What
+-- has had a piece goes behind what has not. Events with a delivery to the endpoint are skipped. A disabled endpoint
+-- gets failed deliveries; one with `p_backlog` due deliveries gets no more until they are sent, so that new events do
+-- not wait behind all of a large commit.
 --
--- The position moves in the same transaction, so each delivery is created once. One piece of an organization runs at a time; it waits 250
--- ms for the clock row and then raises lock_not_available.
+-- The position moves in the same transaction, so each delivery is created once. One piece of an organization runs at
+-- a time; it waits 250 ms for the clock row and then raises lock_not_available.
 --
 -- Returns 'more', 'done' when nothing is due, or 'busy' when another worker runs a piece of the organization.
-create function fan_out_piece(p_organization_id uuid, p_now timestamptz, p_events int, p_each int, p_backlog int) returns text
+create function fan_out_piece(p_organization_id uuid, p_now timestamptz, p_events int, p_each int, p_backlog int)
+returns text
 language plpgsql volatile as $function$
 declare
   v_webhook_id uuid;

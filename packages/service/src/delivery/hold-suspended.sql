@@ -1,5 +1,5 @@
--- Hides a queue from searches while its organization is suspended or served elsewhere. A resumption makes it due again. It locks the
--- organization's row, so that a resumption comes wholly before or wholly after this.
+-- Hides a queue from searches while its organization is suspended or served elsewhere. A resumption makes it due
+-- again. It locks the organization's row, so that a resumption comes wholly before or wholly after this.
 --
 -- $1 organization, $2 endpoint
 with suspended as (

@@ -1,5 +1,5 @@
--- A delivery to be created: pending and due now, unless the endpoint was `disabled`, or the event is `skipped`, for that reason.
--- Without `id` it gets a new one.
+-- A delivery to be created: pending and due now, unless the endpoint was `disabled`, or the event is `skipped`, for
+-- that reason. Without `id` it gets a new one.
 create type new_delivery as (
   id uuid,
   webhook_id uuid,

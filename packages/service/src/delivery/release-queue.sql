@@ -1,4 +1,5 @@
--- Releases a queue of a worker that no longer runs, which counts as a lost lease. After the third in a row, deliveries are sent one at a time.
+-- Releases a queue of a worker that no longer runs, which counts as a lost lease. After the third in a row,
+-- deliveries are sent one at a time.
 --
 -- $1 organization, $2 endpoint, $3 worker, $4 now
 update endpoint_queues q set lease_id = null, lease_until = null, worker_id = null, due_at = $4,

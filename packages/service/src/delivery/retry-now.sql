@@ -1,11 +1,12 @@
--- Makes up to `p_limit` deliveries that wait for a retry due now, the soonest first, and returns how many; null unless the endpoint is
--- active. It locks the queue first, as a completion computes its due time.
+-- Makes up to `p_limit` deliveries that wait for a retry due now, the soonest first, and returns how many; null
+-- unless the endpoint is active. It locks the queue first, as a completion computes its due time.
 create function retry_now(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_limit int) returns int
 language plpgsql volatile as $function$
 declare
   v_retried int;
 begin
-  perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active' for share;
+  perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active'
+    for share;
   if not found then
     return null;
   end if;

@@ -1,10 +1,12 @@
--- Why an endpoint with these conditions, and this key as its own where it skips what that causes, gets no delivery of an event:
--- 'own_change', 'conditions_not_met', or null when it does. Without conditions and key, no event is read.
+-- Why an endpoint with these conditions, and this key as its own where it skips what that causes, gets no delivery of
+-- an event: 'own_change', 'conditions_not_met', or null when it does. Without conditions and key, no event is read.
 --
--- Conditions, but for those on the id, always hold of a removal, so that receivers do not keep what is gone, of an event about an endpoint,
--- and of a body that was erased. Of an event that lists no changes, as an insert, every field with a value counts as changed. They hold of
--- an object that the endpoint's registrant may not read: its delivery fails, where a skip would show that key which values the object has.
-create function skip_reason(p_organization_id uuid, p_webhook_id uuid, p_event_id uuid, p_conditions jsonb, p_own_key text) returns text
+-- Conditions, but for those on the id, always hold of a removal, so that receivers do not keep what is gone, of an
+-- event about an endpoint, and of a body that was erased. Of an event that lists no changes, as an insert, every
+-- field with a value counts as changed. They hold of an object that the endpoint's registrant may not read: its
+-- delivery fails, where a skip would show that key which values the object has.
+create function skip_reason(p_organization_id uuid, p_webhook_id uuid, p_event_id uuid, p_conditions jsonb,
+  p_own_key text) returns text
 language plpgsql stable as $function$
 declare
   v_key text;
@@ -31,7 +33,8 @@ begin
     return null;
   end if;
   if exists (select 1 from jsonb_array_elements(p_conditions) as c(condition)
-      cross join lateral (select c.condition->>'field' as field, coalesce(v_body->(c.condition->>'field'), 'null') as actual) f
+      cross join lateral (select c.condition->>'field' as field,
+        coalesce(v_body->(c.condition->>'field'), 'null') as actual) f
       where (v_body->>'object' not in ('removed', 'webhook') or f.field = 'id') and not case c.condition->>'op'
         when 'exists' then (f.actual <> 'null') = coalesce((c.condition->>'value')::boolean, true)
         when 'changed' then coalesce(v_changed ? f.field, f.actual <> 'null')

@@ -1,7 +1,8 @@
--- Makes the queues of these endpoints due, after deliveries were created or made due outside of a commit. It locks the queues first, in
--- their order, as a completion computes under that lock what is due on one.
+-- Makes the queues of these endpoints due, after deliveries were created or made due outside of a commit. It locks
+-- the queues first, in their order, as a completion computes under that lock what is due on one.
 --
--- The deliveries may be due before where the worker that holds the queue has read to: `rewinds` tells it to begin again.
+-- The deliveries may be due before where the worker that holds the queue has read to: `rewinds` tells it to begin
+-- again.
 create function wake_queues(p_organization_id uuid, p_webhook_ids uuid[], p_now timestamptz) returns void
 language plpgsql volatile as $function$
 begin

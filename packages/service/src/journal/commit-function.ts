@@ -61,7 +61,9 @@ export function commitFunctions(
 }
 
 function reachedFrom(kind: string, tables: readonly StreamTable[]) {
-  const referring = tables.filter(({ references }) => references.some((one) => one.kind === kind))
+  const refer = (to: string) => tables.filter(({ references }) => references.some((one) => one.kind === to))
+  // Those to which others refer come last.
+  const referring = refer(kind).sort((a, b) => refer(a.kind).length - refer(b.kind).length)
   return { kind, reached: [kind, ...referring.map((table) => table.kind)].join(',') }
 }
 

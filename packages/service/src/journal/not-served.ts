@@ -23,8 +23,3 @@ export function isNotServed(error: unknown): boolean {
   if (error instanceof OrganizationGone || error instanceof OrganizationNotServed) return true
   return ((error ?? {}) as { readonly code?: unknown }).code === notServedCode
 }
-
-/** A refusal, for a function. `state`: an expression of the organization's column `away`. */
-export function refuseNotServed(state: string): string {
-  return `raise exception 'this database does not serve the organization' using errcode = '${notServedCode}', detail = ${state};`
-}

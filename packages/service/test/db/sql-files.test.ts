@@ -34,17 +34,13 @@ test('there are files to look at', () => {
 test.each(files)('$path begins with a comment, and parses as it is', ({ text }) => {
   expect(text).toMatch(/^-- \S/)
   expect(text).toMatch(/[^\n]\n$/)
-  expect(parse(text)).toBe(statementsOf(text).length || 1)
+  // A file of one statement for a driver may leave its semicolon out.
+  expect(parse(text)).toBe(/;\n(?:--.*\n|\n)*$/.test(text) ? statementsOf(text).length : 1)
 })
 
 test('no line is longer than 120 characters', () => {
   const wide = files.filter(({ text }) => text.split('\n').some((line) => line.length > 120))
-  expect(wide.map(({ path }) => path)).toEqual([
-    'delivery/create-deliveries.sql',
-    'delivery/insert-deliveries.sql',
-    'delivery/new-delivery.sql',
-    'delivery/skip-reason.sql',
-  ])
+  expect(wide.map(({ path }) => path)).toEqual([])
 })
 
 test('a file with a function or type has its name, and nothing else, but for the parts of a kind and of a body', () => {
@@ -94,12 +90,5 @@ test('no module has the text of a function', () => {
       text.replaceAll(/\/\*[\s\S]*?\*\//g, ''),
     ),
   )
-  expect(writing.map(({ path }) => path).sort()).toEqual([
-    'db/migration.ts',
-    'delivery/complete.ts',
-    'delivery/endpoint-queues.ts',
-    'delivery/fan-outs.ts',
-    'delivery/missed.ts',
-    'delivery/registrants.ts',
-  ])
+  expect(writing.map(({ path }) => path)).toEqual([])
 })

@@ -109,6 +109,37 @@ test('a commit notifies of an idle queue once until it is claimed, and its worke
   expect(await it.statuses()).toEqual(['succeeded', 'succeeded', 'succeeded', 'succeeded'])
 })
 
+test('a worker that hears of commits keeps the queue of a healthy endpoint, and releases it when it stops', async () => {
+  await using it = await desk()
+  const { counts, through } = counting()
+  const { engine, sent } = testEngine(it.service, it.clock, { through })
+  await makeCustomer(it.api, { name: 'the first, so that the endpoint is known to answer' })
+  await testEngine(it.service, it.clock).engine.runDue()
+  engine.hears = true
+  it.worker.tell = (due) => engine.drain(queuesIn(due), due.at)
+  const row = async () =>
+    (
+      await it.service.database.pool.query(
+        'select q.lease_id, q.due_at, q.ctid::text as version from endpoint_queues q',
+      )
+    ).rows[0]
+  const versions = new Set<string>()
+  for (let n = 1; n <= 4; n++) {
+    await makeCustomer(it.api, { name: `number ${n}` })
+    await eventually('it is noted', async () => {
+      const found = await it.statuses()
+      return found.length === n + 1 && found.every((status) => status === 'succeeded')
+    })
+    versions.add((await row()).version)
+  }
+  expect(versions.size).toBe(1)
+  expect(engine.inFlight).toBe(0)
+  await engine.stop()
+  expect(await row()).toMatchObject({ lease_id: null, due_at: null })
+  expect(sent).toHaveLength(4)
+  expect(counts).toEqual({ searches: 0, claims: 4 })
+})
+
 test('a queue that another worker holds is left to it', async () => {
   await using it = await desk()
   await makeCustomer(it.api, { name: 'first' })

@@ -67,8 +67,13 @@ async function rowsOf(pool: Pool, organizationId: string): Promise<Record<string
   const found: Record<string, string[]> = {}
   for (const { name, columns } of await movingTables(pool)) {
     const told = columns.filter((column) => column !== 'moves')
+    // Of what commits have counted the latest, which says all.
+    const latest =
+      name === 'commits'
+        ? 'and t.stamp = (select max(c.stamp) from commits c where c.organization_id = t.organization_id and c.kind = t.kind)'
+        : ''
     const { rows } = await pool.query<{ row: string }>(
-      `select row(${told.join(', ')})::text as row from ${name} t where t.organization_id = $1 order by 1`,
+      `select row(${told.join(', ')})::text as row from ${name} t where t.organization_id = $1 ${latest} order by 1`,
       [organizationId],
     )
     found[name] = rows.map(({ row }) => row)

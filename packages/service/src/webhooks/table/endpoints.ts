@@ -1,12 +1,6 @@
 /** All SQL of the table `webhooks`, as `w`. Parts of functions use their arguments `p_organization_id`, `p_webhook_id` and `p_now`. */
 
-const own = 'webhooks w where w.organization_id = p_organization_id'
-const one = `${own} and w.id = p_webhook_id`
-
 type Status = 'active' | 'disabled'
-
-/** One endpoint, in a function. After `perform`, `found` says whether there is one. */
-
 
 /** The key whose events the endpoint skips, as text; null when it skips none. */
 export const ownKey = "case when w.options ? 'skipOwn' then w.api_key_id::text end"
@@ -20,13 +14,6 @@ export const readSubscription = `select w.events, w.options->'conditions', ${own
 export const registrantHas = (id: string, scope: string) =>
   `exists (select 1 from webhooks r join api_keys k on k.organization_id = r.organization_id and k.id = r.api_key_id
                 where r.organization_id = p_organization_id and r.id = ${id} and k.scopes && array['*', ${scope}])`
-
-export const fromEndpoint = (organizationId: string, id: string) =>
-  `from webhooks w where w.organization_id = ${organizationId} and w.id = ${id}`
-
-export const readEndpoint = (expressions: string, into: string) => `select ${expressions}
-    into ${into} ${fromEndpoint('p_organization_id', 'p_webhook_id')};`
-
 
 /**
  * The state of an endpoint `w` with the health `h` that is still to be reported, or null. One that was reported less than `again` ago is
@@ -55,9 +42,6 @@ export const endpointsToReport = (again: string, soon: string) =>
 /** The body of an event `e` about an endpoint, which is the endpoint as it then was; null once that is gone, and of other events. */
 export const endpointBody = `case when e.subject_kind = 'endpoint' and exists (select 1 from webhooks s
         where s.organization_id = e.organization_id and s.id = e.subject_id) then e.body end`
-
-/* Endpoints of an organization, in a function. */
-
 
 /* Statements, and parts of them. */
 

@@ -84,7 +84,8 @@ create table endpoint_queues (
   alone_left smallint not null default 0,
   alone_id uuid,
   alone_since timestamptz(3),
-  -- Every pending delivery is due at this time or later; null: not known. And how often one may have become due before it.
+  -- Every pending delivery is due at this time or later; null: not known. And how often one may have become due
+  -- before it.
   read_to timestamptz(3),
   rewinds integer not null default 0,
   primary key (organization_id, webhook_id),
