@@ -987,7 +987,7 @@ create function version_term_of(p_body text) returns bigint language sql stable 
     1, 8), 'hex'))::bit(64)::bigint;
 
 -- Functions of this version, the commit function first. In a database each name ends in a hash of the function's text,
--- so that processes of two releases can share it. What has a part for each kind is shown for one: ticket.
+-- so that processes of two releases can share it. What has a part for each kind is shown for one: conversation.
 -- What each key of the commit function's argument means: packages/service/src/journal/commit-protocol.ts.
 
 -- One thing that a call of the commit function asks for; what a row does not need is null. In the order of
@@ -1114,26 +1114,6 @@ begin
 end;
 $function$;
 
--- The receipt of an erase, as JSON: what of each kind was removed, and the checkpoints afterwards. `p_kinds`: that of
--- the person, whose row is the first of `p_written`, and those that refer to it.
-create function erasure_receipt(
-  p_organization_id uuid, p_stamp timestamptz, p_kinds text[], p_written written_row[]
-) returns text language plpgsql stable as $function$
-begin
-  return (select '{"object":"erasure","resource":"' || p_kinds[1] || '","id":"' || p_written[1].id || '","erasedAt":"'
-      || timestamp_text(p_stamp) || '","removed":{'
-      || string_agg('"' || k.kind || '":' || (select count(*) from unnest(p_written) w
-          where w.kind = k.kind and w.rows < 0), ',' order by k.place) || '},"checkpoint":{'
-      || string_agg('"' || k.kind || '":{"count":' || a.live_count || ',"digest":"' || digest_text(a.digest)
-        || '","contentDigest":"' || digest_text(a.content_digest) || '"}', ',' order by k.place) || '}}'
-    from unnest(p_kinds) with ordinality as k(kind, place)
-    join counters_after(p_organization_id, p_written || array(
-      select row(u.kind, null, null, null, null, null, null, null, 0, 0, 0, 0, 0)::written_row
-        from unnest(p_kinds) u(kind))) a
-      on a.kind = k.kind);
-end;
-$function$;
-
 -- Stores responses that no unexpired ones exist of. Each is JSON: the columns, `request_hash` and `sealed` in hex.
 -- Returns the bytes that they add to what the organization stores, as a row of the kind `stored response`, whose name
 -- no kind has.
@@ -1161,25 +1141,10 @@ begin
 end;
 $function$;
 
--- Adds bytes of stored responses to the organization's counters, outside of a commit but under the clock row, as a
--- commit of its own: it has the next stamp.
-create function count_responses(p_organization_id uuid, p_now timestamptz, p_bytes bigint) returns void
-language plpgsql volatile as $function$
-begin
-  insert into commits (organization_id, stamp, kind, live_count, removed_count, stored_bytes, last_number, digest,
-      content_digest)
-    select p_organization_id, greatest(o.last_stamp + interval '1 millisecond', p_now), a.kind, a.live_count,
-        a.removed_count, a.stored_bytes, a.last_number, a.digest, a.content_digest
-      from clocks o cross join counters_after(p_organization_id, array[row('stored response', null, null, null, null,
-        null, null, null, 0, p_bytes, 0, 0, 0)::written_row]) a
-      where o.organization_id = p_organization_id;
-end;
-$function$;
-
 -- What the removal of rows of `p_kind` does to the rows of one kind that refer to them. They are removed as well,
 -- always where the removal erases a person, or lose the reference. Those that lose it move in the stream, without an
 -- event; maintenance then takes it from what is stored of them. `p_of`: the delete that began it.
-create function unlink_ticket(
+create function unlink_conversation(
   p_organization_id uuid, p_stamp timestamptz, p_kind text, p_removed uuid[], p_erases boolean, p_of commit_change
 ) returns written_row[] language plpgsql volatile as $function$
 declare
@@ -1190,57 +1155,26 @@ begin
   if p_kind = 'customer' then
     with referring as materialized (
       select t.id, t.updated_at, t.body, d.id as removed_id from unnest(p_removed) d(id)
-        cross join lateral (select f.id, f.updated_at, f.body from tickets f
+        cross join lateral (select f.id, f.updated_at, f.body from conversations f
           where f.organization_id = p_organization_id and f.customer_id between d.id and d.id and f.removed_at is null
           order by f.customer_id offset 0) t),
     gone as (
-      update tickets t set (removed_at, updated_at, body, customer_id, conversation_id, type, priority, status, assignee_id, external_id)
-          = row(p_stamp, p_stamp, removal_record('ticket', t.id, p_stamp), null, null, null, null, null, null, null)
-        from referring r where (p_erases or true)
+      update conversations t set (removed_at, updated_at, body, customer_id, channel, status, handled_by, assignee_id, resolved_at, summarized_at, external_id)
+          = row(p_stamp, p_stamp, removal_record('conversation', t.id, p_stamp), null, null, null, null, null, null, null, null)
+        from referring r where (p_erases or false)
           and t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.updated_at
         returning t.id, t.body, r.body as old_body),
     detached as (
-      update tickets t set customer_id = null, updated_at = p_stamp, body = body_without_last(r.body, v_tail)
-        from referring r where not (p_erases or true)
+      update conversations t set customer_id = null, updated_at = p_stamp, body = body_without_last(r.body, v_tail)
+        from referring r where not (p_erases or false)
           and t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.updated_at
         returning t.id, t.body, r.body as old_body, r.removed_id),
     noted as (
       insert into detachments (organization_id, subject_id, removed_id, field)
         select p_organization_id, d.id, d.removed_id, 'customerId' from detached d
         on conflict do nothing)
-    select array_agg(row('ticket', w.id, w.told, null,
-        case when w.told is not null then '{ticket.deleted}'::text[] end, null, p_of.trace_context, p_of.cause,
-        -(w.told is not null)::int,
-        coalesce(octet_length(w.body), 0) - octet_length(w.old_body),
-        coalesce(version_term_of(w.body), 0)::numeric - version_term_of(w.old_body),
-        coalesce(content_term(w.body), 0)::numeric - content_term(w.old_body), 0)::written_row) into v_found
-      from (select g.id, g.body as told, null as body, g.old_body from gone g
-        union all select d.id, null, d.body, d.old_body from detached d) w;
-    v_all := v_all || v_found;
-  end if;
-  if p_kind = 'conversation' then
-    with referring as materialized (
-      select t.id, t.updated_at, t.body, d.id as removed_id from unnest(p_removed) d(id)
-        cross join lateral (select f.id, f.updated_at, f.body from tickets f
-          where f.organization_id = p_organization_id and f.conversation_id between d.id and d.id and f.removed_at is null
-          order by f.conversation_id offset 0) t),
-    gone as (
-      update tickets t set (removed_at, updated_at, body, customer_id, conversation_id, type, priority, status, assignee_id, external_id)
-          = row(p_stamp, p_stamp, removal_record('ticket', t.id, p_stamp), null, null, null, null, null, null, null)
-        from referring r where (p_erases or false)
-          and t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.updated_at
-        returning t.id, t.body, r.body as old_body),
-    detached as (
-      update tickets t set conversation_id = null, updated_at = p_stamp, body = body_without_field(r.body, v_tail, 'conversationId', r.removed_id)
-        from referring r where not (p_erases or false)
-          and t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.updated_at
-        returning t.id, t.body, r.body as old_body, r.removed_id),
-    noted as (
-      insert into detachments (organization_id, subject_id, removed_id, field)
-        select p_organization_id, d.id, d.removed_id, '/conversationId' from detached d
-        on conflict do nothing)
-    select array_agg(row('ticket', w.id, w.told, null,
-        case when w.told is not null then '{ticket.deleted}'::text[] end, null, p_of.trace_context, p_of.cause,
+    select array_agg(row('conversation', w.id, w.told, null,
+        case when w.told is not null then '{conversation.deleted}'::text[] end, null, p_of.trace_context, p_of.cause,
         -(w.told is not null)::int,
         coalesce(octet_length(w.body), 0) - octet_length(w.old_body),
         coalesce(version_term_of(w.body), 0)::numeric - version_term_of(w.old_body),
@@ -1252,17 +1186,17 @@ begin
   if p_kind = 'teammate' then
     with referring as materialized (
       select t.id, t.updated_at, t.body, d.id as removed_id from unnest(p_removed) d(id)
-        cross join lateral (select f.id, f.updated_at, f.body from tickets f
+        cross join lateral (select f.id, f.updated_at, f.body from conversations f
           where f.organization_id = p_organization_id and f.assignee_id between d.id and d.id and f.removed_at is null
           order by f.assignee_id offset 0) t),
     gone as (
-      update tickets t set (removed_at, updated_at, body, customer_id, conversation_id, type, priority, status, assignee_id, external_id)
-          = row(p_stamp, p_stamp, removal_record('ticket', t.id, p_stamp), null, null, null, null, null, null, null)
+      update conversations t set (removed_at, updated_at, body, customer_id, channel, status, handled_by, assignee_id, resolved_at, summarized_at, external_id)
+          = row(p_stamp, p_stamp, removal_record('conversation', t.id, p_stamp), null, null, null, null, null, null, null, null)
         from referring r where (p_erases or false)
           and t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.updated_at
         returning t.id, t.body, r.body as old_body),
     detached as (
-      update tickets t set assignee_id = null, updated_at = p_stamp, body = body_without_field(r.body, v_tail, 'assigneeId', r.removed_id)
+      update conversations t set assignee_id = null, updated_at = p_stamp, body = body_without_field(r.body, v_tail, 'assigneeId', r.removed_id)
         from referring r where not (p_erases or false)
           and t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.updated_at
         returning t.id, t.body, r.body as old_body, r.removed_id),
@@ -1270,8 +1204,8 @@ begin
       insert into detachments (organization_id, subject_id, removed_id, field)
         select p_organization_id, d.id, d.removed_id, '/assigneeId' from detached d
         on conflict do nothing)
-    select array_agg(row('ticket', w.id, w.told, null,
-        case when w.told is not null then '{ticket.deleted}'::text[] end, null, p_of.trace_context, p_of.cause,
+    select array_agg(row('conversation', w.id, w.told, null,
+        case when w.told is not null then '{conversation.deleted}'::text[] end, null, p_of.trace_context, p_of.cause,
         -(w.told is not null)::int,
         coalesce(octet_length(w.body), 0) - octet_length(w.old_body),
         coalesce(version_term_of(w.body), 0)::numeric - version_term_of(w.old_body),
@@ -1280,13 +1214,13 @@ begin
         union all select d.id, null, d.body, d.old_body from detached d) w;
     v_all := v_all || v_found;
   end if;
-  delete from tickets_words w using unnest(v_all) g
+  delete from conversations_words w using unnest(v_all) g
     where g.rows < 0 and w.organization_id = p_organization_id and w.id = g.id;
   return v_all;
 end;
 $function$;
 
--- The part of one kind in a commit, made for each kind from its declaration; `tickets` holds its rows. commit.sql
+-- The part of one kind in a commit, made for each kind from its declaration; `conversations` holds its rows. commit.sql
 -- calls the functions in this order, under the clock row; after the deletes those of unlink.sql. Each returns what it
 -- has refused or written. No other kind's table is read, but to see that a row referred to exists.
 --
@@ -1294,41 +1228,41 @@ $function$;
 -- partial index matches; a row referred to by a range, of which only the key has the order.
 
 -- Refusals of changes, and of rows that their units were decided on, that are in another version by now.
-create function moved_on_ticket(p_organization_id uuid, p_changes commit_change[]) returns jsonb
+create function moved_on_conversation(p_organization_id uuid, p_changes commit_change[]) returns jsonb
 language plpgsql stable as $function$
 begin
   return to_jsonb(array(select jsonb_build_object('id', c.id, 'reason', 'conflict') from unnest(p_changes) c
-    where c.kind = 'ticket' and c.expected is not null
-      and not exists (select 1 from tickets t where t.organization_id = p_organization_id and t.id = c.id
+    where c.kind = 'conversation' and c.expected is not null
+      and not exists (select 1 from conversations t where t.organization_id = p_organization_id and t.id = c.id
         and t.updated_at = c.expected and coalesce(t.removed_at, 'infinity') = 'infinity')));
 end;
 $function$;
 
 -- Deletes. A removed row keeps its key and its place in the order; its body is its removal record.
-create function delete_ticket(
+create function delete_conversation(
   p_organization_id uuid, p_stamp timestamptz, p_changes commit_change[], p_refused uuid[]
 ) returns written_row[] language plpgsql volatile as $function$
 declare
   v_gone written_row[];
 begin
   with gone as (
-    update tickets t set (removed_at, updated_at, body, customer_id, conversation_id, type, priority, status, assignee_id, external_id)
-        = row(p_stamp, p_stamp, removal_record('ticket', t.id, p_stamp), null, null, null, null, null, null, null)
+    update conversations t set (removed_at, updated_at, body, customer_id, channel, status, handled_by, assignee_id, resolved_at, summarized_at, external_id)
+        = row(p_stamp, p_stamp, removal_record('conversation', t.id, p_stamp), null, null, null, null, null, null, null, null)
       from unnest(p_changes) c
-      where c.kind = 'ticket' and c.operation = 'delete' and c.id <> all(p_refused)
+      where c.kind = 'conversation' and c.operation = 'delete' and c.id <> all(p_refused)
         and t.organization_id = p_organization_id and t.id = c.id and t.updated_at = c.expected
         and coalesce(t.removed_at, 'infinity') = 'infinity'
       returning t.id, t.body, c.events, c.trace_context, c.cause, c.bytes, c.old_term, c.old_content)
-  select array_agg(row('ticket', g.id, g.body, g.body, g.events, null, g.trace_context, g.cause,
+  select array_agg(row('conversation', g.id, g.body, g.body, g.events, null, g.trace_context, g.cause,
       -1, -g.bytes, -g.old_term, -g.old_content, 0)::written_row) into v_gone from gone g;
-  delete from tickets_words w using unnest(v_gone) g where w.organization_id = p_organization_id and w.id = g.id;
+  delete from conversations_words w using unnest(v_gone) g where w.organization_id = p_organization_id and w.id = g.id;
   return v_gone;
 end;
 $function$;
 
 -- Refusals of changes that were decided on the current row: the others are conflicts, to be decided again. `p_checks`:
 -- what the call asks for; nothing else is looked at.
-create function check_ticket(
+create function check_conversation(
   p_organization_id uuid, p_changes commit_change[], p_checks text[], p_refused uuid[]
 ) returns jsonb language plpgsql stable as $function$
 declare
@@ -1336,89 +1270,60 @@ declare
   v_found jsonb := '[]';
 begin
   v_current := array(select c from unnest(p_changes) c
-    where c.kind = 'ticket' and c.checks is not null and c.id <> all(p_refused)
-      and (c.expected is null or exists (select 1 from tickets t where t.organization_id = p_organization_id
+    where c.kind = 'conversation' and c.checks is not null and c.id <> all(p_refused)
+      and (c.expected is null or exists (select 1 from conversations t where t.organization_id = p_organization_id
         and t.id = c.id and t.updated_at = c.expected and coalesce(t.removed_at, 'infinity') = 'infinity')));
   -- Unique values that another row has.
-  if 'ticket.external_id' = any(p_checks) then
+  if 'conversation.external_id' = any(p_checks) then
     v_found := v_found || to_jsonb(array(
       select jsonb_build_object('id', c.id, 'reason', 'duplicate', 'field', 'externalId', 'existingId', t.id)
         from unnest(v_current) c cross join lateral jsonb_to_record(c.own) as v(external_id text)
-        join tickets t on t.organization_id = p_organization_id and t.external_id = v.external_id and t.id <> c.id
-        where 'ticket.external_id' = any(c.checks)));
-  end if;
-  if 'ticket.number' = any(p_checks) then
-    v_found := v_found || to_jsonb(array(
-      select jsonb_build_object('id', c.id, 'reason', 'duplicate', 'field', 'number', 'existingId', t.id)
-        from unnest(v_current) c cross join lateral jsonb_to_record(c.own) as v(number bigint)
-        join tickets t on t.organization_id = p_organization_id and t.number = v.number and t.id <> c.id
-        where 'ticket.number' = any(c.checks)));
+        join conversations t on t.organization_id = p_organization_id and t.external_id = v.external_id and t.id <> c.id
+        where 'conversation.external_id' = any(c.checks)));
   end if;
   -- References to rows that do not exist, or that may not be referred to.
-  if 'ticket.customer_id' = any(p_checks) then
+  if 'conversation.customer_id' = any(p_checks) then
     v_found := v_found || to_jsonb(array(
       select jsonb_build_object('id', c.id, 'reason', 'dangling', 'field', 'customerId')
         from unnest(v_current) c cross join lateral jsonb_to_record(c.own) as v(customer_id uuid)
-        where 'ticket.customer_id' = any(c.checks) and v.customer_id is not null
-          and not exists (select 1 from (select f.removed_at, false as holds from tickets f
+        where 'conversation.customer_id' = any(c.checks) and v.customer_id is not null
+          and not exists (select 1 from (select f.removed_at, false as holds from conversations f
               where f.organization_id = p_organization_id and f.id between v.customer_id and v.customer_id
               order by f.id limit 1) t
             where t.removed_at is null and t.holds)));
   end if;
   -- Rows that refer to one on which a unit was decided, where any came, went or changed since.
-  if 'ticket.customer_id.referring' = any(p_checks) then
+  if 'conversation.customer_id.referring' = any(p_checks) then
     v_found := v_found || to_jsonb(array(
       select jsonb_build_object('id', c.id, 'reason', 'conflict')
         from unnest(p_changes) c
         cross join lateral jsonb_to_record(c.own) as v(target uuid, count bigint, latest timestamptz)
         cross join lateral (select count(*), max(f.updated_at) as latest
-          from (select f.updated_at from tickets f where f.organization_id = p_organization_id
+          from (select f.updated_at from conversations f where f.organization_id = p_organization_id
             and f.customer_id between v.target and v.target and f.removed_at is null and true) f) t
-        where c.operation = 'referring' and 'ticket.customer_id.referring' = any(c.checks)
+        where c.operation = 'referring' and 'conversation.customer_id.referring' = any(c.checks)
           and (v.count <> t.count or v.latest is distinct from t.latest)));
   end if;
-  if 'ticket.conversation_id' = any(p_checks) then
-    v_found := v_found || to_jsonb(array(
-      select jsonb_build_object('id', c.id, 'reason', 'dangling', 'field', 'conversationId')
-        from unnest(v_current) c cross join lateral jsonb_to_record(c.own) as v(conversation_id uuid)
-        where 'ticket.conversation_id' = any(c.checks) and v.conversation_id is not null
-          and not exists (select 1 from (select f.removed_at, false as holds from tickets f
-              where f.organization_id = p_organization_id and f.id between v.conversation_id and v.conversation_id
-              order by f.id limit 1) t
-            where t.removed_at is null and t.holds)));
-  end if;
-  -- Rows that refer to one on which a unit was decided, where any came, went or changed since.
-  if 'ticket.conversation_id.referring' = any(p_checks) then
-    v_found := v_found || to_jsonb(array(
-      select jsonb_build_object('id', c.id, 'reason', 'conflict')
-        from unnest(p_changes) c
-        cross join lateral jsonb_to_record(c.own) as v(target uuid, count bigint, latest timestamptz)
-        cross join lateral (select count(*), max(f.updated_at) as latest
-          from (select f.updated_at from tickets f where f.organization_id = p_organization_id
-            and f.conversation_id between v.target and v.target and f.removed_at is null and f.status in ('pending', 'on_hold', 'resolved') order by f.conversation_id, f.created_at desc, f.id desc limit 100) f) t
-        where c.operation = 'referring' and 'ticket.conversation_id.referring' = any(c.checks)
-          and (v.count <> t.count or v.latest is distinct from t.latest)));
-  end if;
-  if 'ticket.assignee_id' = any(p_checks) then
+  if 'conversation.assignee_id' = any(p_checks) then
     v_found := v_found || to_jsonb(array(
       select jsonb_build_object('id', c.id, 'reason', 'dangling', 'field', 'assigneeId')
         from unnest(v_current) c cross join lateral jsonb_to_record(c.own) as v(assignee_id uuid)
-        where 'ticket.assignee_id' = any(c.checks) and v.assignee_id is not null
-          and not exists (select 1 from (select f.removed_at, false as holds from tickets f
+        where 'conversation.assignee_id' = any(c.checks) and v.assignee_id is not null
+          and not exists (select 1 from (select f.removed_at, false as holds from conversations f
               where f.organization_id = p_organization_id and f.id between v.assignee_id and v.assignee_id
               order by f.id limit 1) t
             where t.removed_at is null and t.holds)));
   end if;
   -- Rows that refer to one on which a unit was decided, where any came, went or changed since.
-  if 'ticket.assignee_id.referring' = any(p_checks) then
+  if 'conversation.assignee_id.referring' = any(p_checks) then
     v_found := v_found || to_jsonb(array(
       select jsonb_build_object('id', c.id, 'reason', 'conflict')
         from unnest(p_changes) c
         cross join lateral jsonb_to_record(c.own) as v(target uuid, count bigint, latest timestamptz)
         cross join lateral (select count(*), max(f.updated_at) as latest
-          from (select f.updated_at from tickets f where f.organization_id = p_organization_id
+          from (select f.updated_at from conversations f where f.organization_id = p_organization_id
             and f.assignee_id between v.target and v.target and f.removed_at is null and true) f) t
-        where c.operation = 'referring' and 'ticket.assignee_id.referring' = any(c.checks)
+        where c.operation = 'referring' and 'conversation.assignee_id.referring' = any(c.checks)
           and (v.count <> t.count or v.latest is distinct from t.latest)));
   end if;
   return v_found;
@@ -1427,7 +1332,7 @@ $function$;
 
 -- New and changed rows, and what they are found by. A body of a later version of its kind keeps that version, as it
 -- keeps the members that this version lacks.
-create function write_ticket(
+create function write_conversation(
   p_organization_id uuid, p_stamp timestamptz, p_changes commit_change[], p_operations text[], p_refused uuid[]
 ) returns written_row[] language plpgsql volatile as $function$
 declare
@@ -1437,49 +1342,40 @@ declare
   v_new written_row[];
   v_changed written_row[];
 begin
-  if 'insert ticket' = any(p_operations) then
-    -- Numbers go on from the last one, in the order of created_at; an import may bring its own.
-    select jsonb_object_agg(n.id, n.number) into v_numbers
-      from (select c.id, coalesce(i.number, greatest(l.number, max(i.number) over ())
-            + count(*) filter (where i.number is null) over (order by c.created_at, c.id)) as number
-        from unnest(p_changes) c
-        cross join lateral (select (c.own->>'number')::bigint as number) i
-        cross join (select coalesce((select k.last_number from commits k where k.organization_id = p_organization_id
-          and k.kind = 'ticket' order by k.stamp desc limit 1), 0) as number) l
-        where c.kind = 'ticket' and c.operation = 'insert' and c.id <> all(p_refused)) n;
+  if 'insert conversation' = any(p_operations) then
     with fresh as materialized (
       select c.id, c.created_at, c.head || t.tail as body, t.tail, c.own, c.terms, c.events, c.trace_context, c.cause,
           (v_numbers->>c.id::text)::bigint as number
-        from unnest(p_changes) c cross join lateral (select '"number":' || (v_numbers->>c.id::text) || ',' || v_tail as tail) t
-        where c.kind = 'ticket' and c.operation = 'insert' and c.id <> all(p_refused)),
+        from unnest(p_changes) c cross join lateral (select '' || v_tail as tail) t
+        where c.kind = 'conversation' and c.operation = 'insert' and c.id <> all(p_refused)),
     found_by as (
-      insert into tickets_words (organization_id, id, created_at, terms)
+      insert into conversations_words (organization_id, id, created_at, terms)
         select p_organization_id, f.id, f.created_at, concat_ws(' ', f.terms, f.number) from fresh f
           where f.terms is not null),
     added as (
-      insert into tickets (organization_id, id, created_at, updated_at, body, body_version, customer_id, conversation_id, type, priority, status, assignee_id, external_id, number)
-        select p_organization_id, f.id, f.created_at, p_stamp, f.body, 1, v.customer_id, v.conversation_id, v.type, v.priority, v.status, v.assignee_id, v.external_id, f.number
-          from fresh f cross join lateral jsonb_to_record(f.own) as v(customer_id uuid, conversation_id uuid, type text, priority text, status text, assignee_id uuid, external_id text, number bigint))
-    select array_agg(row('ticket', f.id, f.body, f.tail, f.events, null, f.trace_context, f.cause,
+      insert into conversations (organization_id, id, created_at, updated_at, body, body_version, customer_id, channel, status, handled_by, assignee_id, resolved_at, summarized_at, external_id)
+        select p_organization_id, f.id, f.created_at, p_stamp, f.body, 1, v.customer_id, v.channel, v.status, v.handled_by, v.assignee_id, v.resolved_at, v.summarized_at, v.external_id
+          from fresh f cross join lateral jsonb_to_record(f.own) as v(customer_id uuid, channel text, status text, handled_by text, assignee_id uuid, resolved_at timestamptz(3), summarized_at timestamptz(3), external_id text))
+    select array_agg(row('conversation', f.id, f.body, f.tail, f.events, null, f.trace_context, f.cause,
         1, octet_length(f.body), version_term(f.id, v_stamp), content_term(f.body), f.number)::written_row)
       into v_new from fresh f;
   end if;
 
-  if 'update ticket' = any(p_operations) then
+  if 'update conversation' = any(p_operations) then
     with changed as (
-      update tickets t set (updated_at, body, body_version, customer_id, conversation_id, type, priority, status, assignee_id, external_id)
-          = row(p_stamp, c.head || v_tail, greatest(t.body_version, 1), v.customer_id, v.conversation_id, v.type, v.priority, v.status, v.assignee_id, v.external_id)
-        from unnest(p_changes) c cross join lateral jsonb_to_record(c.own) as v(customer_id uuid, conversation_id uuid, type text, priority text, status text, assignee_id uuid, external_id text, number bigint)
-        where c.kind = 'ticket' and c.operation = 'update' and c.id <> all(p_refused)
+      update conversations t set (updated_at, body, body_version, customer_id, channel, status, handled_by, assignee_id, resolved_at, summarized_at, external_id)
+          = row(p_stamp, c.head || v_tail, greatest(t.body_version, 1), v.customer_id, v.channel, v.status, v.handled_by, v.assignee_id, v.resolved_at, v.summarized_at, v.external_id)
+        from unnest(p_changes) c cross join lateral jsonb_to_record(c.own) as v(customer_id uuid, channel text, status text, handled_by text, assignee_id uuid, resolved_at timestamptz(3), summarized_at timestamptz(3), external_id text)
+        where c.kind = 'conversation' and c.operation = 'update' and c.id <> all(p_refused)
           and t.organization_id = p_organization_id and t.id = c.id and t.updated_at = c.expected
           and coalesce(t.removed_at, 'infinity') = 'infinity'
         returning t.id, t.body, c.events, c.changed, c.trace_context, c.cause, c.bytes, c.old_term, c.old_content)
     -- The terms and bytes of the row before come from the change, and its version proves them.
-    select array_agg(row('ticket', u.id, u.body, v_tail, u.events, u.changed, u.trace_context, u.cause,
+    select array_agg(row('conversation', u.id, u.body, v_tail, u.events, u.changed, u.trace_context, u.cause,
         0, octet_length(u.body) - u.bytes, version_term(u.id, v_stamp)::numeric - u.old_term,
         content_term(u.body)::numeric - u.old_content, 0)::written_row) into v_changed from changed u;
-    if 'find ticket' = any(p_operations) then
-      insert into tickets_words (organization_id, id, created_at, terms)
+    if 'find conversation' = any(p_operations) then
+      insert into conversations_words (organization_id, id, created_at, terms)
         select p_organization_id, c.id, c.created_at, c.terms
           from unnest(v_changed) u join unnest(p_changes) c on c.id = u.id and c.terms is not null
         on conflict (organization_id, id) do update set terms = excluded.terms;
@@ -1576,8 +1472,8 @@ begin
   -- 3. Units that were decided on rows which have moved on since. Before the deletes, which no later refusal undoes.
 
   if v_are_together then
-    if 'ticket' = any(v_kinds) then
-      v_refusals := v_refusals || moved_on_ticket(p_organization_id, p_changes);
+    if 'conversation' = any(v_kinds) then
+      v_refusals := v_refusals || moved_on_conversation(p_organization_id, p_changes);
     end if;
   end if;
   if v_refusals <> '[]' then
@@ -1587,14 +1483,14 @@ begin
   -- 4. Deletes, and what they do to the rows that refer to what is removed, to those that refer to these, and so on.
   -- Whatever else the call brings then sees the rows gone, and their dependents changed.
 
-  if 'delete ticket' = any(v_operations) then
-    v_written := v_written || delete_ticket(p_organization_id, v_stamp, p_changes, v_refused);
+  if 'delete conversation' = any(v_operations) then
+    v_written := v_written || delete_conversation(p_organization_id, v_stamp, p_changes, v_refused);
   end if;
   v_gone := v_written;
   while v_gone <> '{}' loop
     v_next := '{}';
     for v_kind, v_ids in select g.kind, array_agg(g.id) from unnest(v_gone) g where g.rows < 0 group by g.kind loop
-      v_next := v_next || unlink_ticket(p_organization_id, v_stamp, v_kind, v_ids, v_erases, p_changes[1]);
+      v_next := v_next || unlink_conversation(p_organization_id, v_stamp, v_kind, v_ids, v_erases, p_changes[1]);
     end loop;
     v_written := v_written || v_next;
     v_gone := v_next;
@@ -1609,8 +1505,8 @@ begin
   -- Then inserts beyond what the organization may store: counted as they came, without what was refused before.
 
   if v_checks <> '{}' then
-    if 'ticket' = any(v_kinds) then
-      v_refusals := v_refusals || check_ticket(p_organization_id, p_changes, v_checks, v_refused);
+    if 'conversation' = any(v_kinds) then
+      v_refusals := v_refusals || check_conversation(p_organization_id, p_changes, v_checks, v_refused);
     end if;
     v_refused := units_of(p_changes, v_refusals);
   end if;
@@ -1621,8 +1517,8 @@ begin
 
   -- 6. New and changed rows.
 
-  if v_operations && '{insert ticket,update ticket}' then
-    v_written := v_written || write_ticket(p_organization_id, v_stamp, p_changes, v_operations, v_refused);
+  if v_operations && '{insert conversation,update conversation}' then
+    v_written := v_written || write_conversation(p_organization_id, v_stamp, p_changes, v_operations, v_refused);
   end if;
   if v_written = '{}' then
     return jsonb_build_object('refused', v_refusals, 'stamp', timestamp_text(v_stamp), 'done', '{}'::jsonb);
@@ -1733,7 +1629,7 @@ begin
     return null;
   end if;
   select e.cause->>'key', case when p_conditions is not null then e.body::jsonb end, e.changed, case e.subject_kind
-      when 'ticket' then 'tickets:read'
+      when 'conversation' then 'conversations:read'
       when 'endpoint' then 'webhooks:read' end
     into v_key, v_body, v_changed, v_scope
     from events_with_body e where e.organization_id = p_organization_id and e.id = p_event_id;
@@ -1980,74 +1876,6 @@ begin
 end;
 $function$;
 
--- Whether the request that p_response answers has a stored response that has not expired (specification 13.1). Comes
--- before every refusal: a repeated request gets the stored response. False where p_response is null: the request has no
--- key.
-create function replayed(p_organization_id uuid, p_now timestamptz, p_response jsonb) returns boolean
-language plpgsql volatile as $function$
-begin
-  if p_response is null then
-    return false;
-  end if;
-  -- A range of keys and their order make the primary key the only index that fits.
-  perform 1 from idempotency_keys k
-    where k.organization_id = p_organization_id and k.api_key_id = (p_response->>'api_key_id')::uuid
-      and k.method = p_response->>'method' and k.path = p_response->>'path'
-      and k.key between p_response->>'key' and p_response->>'key'
-      and k.created_at > p_now - interval '24 hours'
-    order by k.key limit 1;
-  return found;
-end;
-$function$;
-
--- Refuses a value sealed with another encryption key than the database names, with `DW002` (`journal/responses.ts`),
--- and locks that name until the commit. So no value stays under an old key after a key rotation (decision 56).
--- p_key_check: the check value of the key that sealed the value; null where nothing is sealed.
-create function require_sealed_with(p_key_check bytea) returns void
-language plpgsql volatile as $function$
-begin
-  if p_key_check is null then
-    return;
-  end if;
-  perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check = p_key_check) for share;
-  if not found then
-    raise exception 'sealed with another encryption key than the database names' using errcode = 'DW002';
-  end if;
-end;
-$function$;
-
--- Stores the response p_response about the object p_subject_id, sealed or not; nothing where it is null. The caller has
--- found no unexpired response (`replayed`), under the clock row. Stored bytes count as storage of the organization
--- (specification 14.3).
-create function store_response(p_organization_id uuid, p_subject_id uuid, p_now timestamptz, p_response jsonb)
-returns void
-language plpgsql volatile as $function$
-begin
-  perform require_sealed_with(decode(p_response->>'sealed_with', 'hex'));
-  if p_response is null then
-    return;
-  end if;
-  perform count_responses(p_organization_id, p_now, (store_responses(p_organization_id, p_now, array[
-    p_response || jsonb_build_object('subject_id', p_subject_id)])).bytes);
-end;
-$function$;
-
--- Stores the response p_response, about the object p_subject_id, to a request that committed nothing: 'done', or
--- 'replayed' where its key has one already. Under the clock row, so that a concurrent identical request that changes
--- something either sees this response, or is seen.
-create function store_lone_response(p_organization_id uuid, p_subject_id uuid, p_now timestamptz, p_response jsonb)
-returns text
-language plpgsql volatile as $function$
-begin
-  perform lock_clock(p_organization_id);
-  if replayed(p_organization_id, p_now, p_response) then
-    return 'replayed';
-  end if;
-  perform store_response(p_organization_id, p_subject_id, p_now, p_response);
-  return 'done';
-end;
-$function$;
-
 -- Writes the results of attempts, if the lease still holds, and keeps or releases the queue. The results are arrays
 -- by column, which cost much less than JSON.
 --
@@ -2202,1193 +2030,11 @@ begin
 end;
 $function$;
 
--- Disables an active endpoint if its worker's reason still holds: no success since `p_failing_before`, the URL
--- `p_url`, or no registrant. Under the clock row, so that no commit creates deliveries to it meanwhile. Returns
--- whether it did.
-create function disable_webhook(
-  p_organization_id uuid, p_webhook_id uuid, p_url text, p_reason text, p_now timestamptz, p_failing_before timestamptz
-) returns boolean
-language plpgsql volatile as $function$
-begin
-  perform lock_clock(p_organization_id);
-  update webhooks w set status = 'disabled', disabled_reason = p_reason, disabled_at = p_now,
-      updated_at = greatest(millisecond_after(w.updated_at), p_now)
-    where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active'
-      and case p_reason
-        when 'failing' then exists (select 1 from webhook_health h where h.organization_id = p_organization_id
-          and h.webhook_id = p_webhook_id and h.failing_since <= p_failing_before)
-        when 'address_not_public' then w.url = p_url
-        when 'gone' then w.url = p_url
-        when 'registrant_revoked' then not exists (select 1 from api_keys k
-          where k.organization_id = p_organization_id and k.id = w.api_key_id
-            and (k.expires_at is null or k.expires_at > p_now))
-      end;
-  if not found then
-    return false;
-  end if;
-  update endpoint_queues set due_at = p_now where organization_id = p_organization_id and webhook_id = p_webhook_id;
-  return true;
-end;
-$function$;
-
--- Fails up to `p_limit` pending deliveries of a disabled endpoint, except those that reach disabled ones too, and
--- returns how many. It locks the endpoint, as enabling it keeps what is pending, and the queue, as a completion
--- writes the same rows.
-create function fail_pending(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_reason text,
-  p_limit int) returns int
-language plpgsql volatile as $function$
-declare
-  v_ids uuid[];
-begin
-  perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id
-    and w.status = 'disabled' for share;
-  if not found then
-    return 0;
-  end if;
-  perform 1 from endpoint_queues q where q.organization_id = p_organization_id
-    and q.webhook_id = p_webhook_id for no key update;
-  select array_agg(x.id) into v_ids from (
-    select d.id from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
-      and d.log_day = 'infinity' and d.event_type not in ('ping', 'terminated') limit p_limit) x;
-  if v_ids is null then
-    return 0;
-  end if;
-  perform archive_attempts(p_organization_id, p_webhook_id, v_ids, '-infinity', 'infinity');
-  update deliveries d set status = 'failed', next_attempt_at = null, updated_at = greatest(d.updated_at, p_now),
-      last_error_code = 'endpoint_disabled', last_error_message = 'the endpoint was disabled: ' || p_reason,
-      log_day = (d.created_at at time zone 'UTC')::date
-    where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(v_ids)
-      and d.log_day = 'infinity';
-  perform count_deliveries(p_organization_id, p_webhook_id, p_now, array[36]::smallint[],
-    array[cardinality(v_ids)],
-    null, '-infinity');
-  -- Clear the isolation: this delivery is no longer a suspect.
-  update endpoint_queues set alone_id = null, alone_since = null
-    where organization_id = p_organization_id and webhook_id = p_webhook_id and alone_id = any(v_ids);
-  return cardinality(v_ids);
-end;
-$function$;
-
--- Makes up to `p_limit` deliveries that wait for a retry due now, the soonest first, and returns how many; null
--- unless the endpoint is active. It locks the queue first, as a completion computes its due time.
-create function retry_now(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_limit int) returns int
-language plpgsql volatile as $function$
-declare
-  v_retried int;
-begin
-  perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active'
-    for share;
-  if not found then
-    return null;
-  end if;
-  perform wake_queues(p_organization_id, array[p_webhook_id], p_now);
-  update deliveries d set next_attempt_at = p_now, updated_at = greatest(millisecond_after(d.updated_at), p_now)
-    where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day = 'infinity'
-      and d.id in (select x.id from deliveries x where x.organization_id = p_organization_id
-        and x.webhook_id = p_webhook_id and x.log_day = 'infinity' and x.next_attempt_at > p_now
-        order by x.next_attempt_at limit p_limit);
-  get diagnostics v_retried = row_count;
-  return v_retried;
-end;
-$function$;
-
--- One piece of a recovery. Reads the next p_events events of its window in commit order. For the types that the
--- endpoint subscribes to now, it restarts failed deliveries, with their stored payloads, and creates missing and
--- skipped ones if the endpoint's present conditions hold. Pending ones are left, and succeeded ones unless the
--- recovery includes them: then a new delivery is created.
---
--- The position moves in the same transaction, so a piece is done once. The clock row keeps other recoveries of the
--- endpoint, retries and disabling out; a completion may come between, and makes no failed delivery of one that this
--- changes.
---
--- Returns 'more', or with the lease released: 'done'; 'waiting' while p_backlog deliveries are due at the endpoint,
--- so that new events do not wait behind all of the past, or while deliveries of a large commit in the window are
--- still to be created; 'disabled', to be tried again in a minute; 'lost' when the recovery is another worker's or
--- gone.
-create function recover_piece(
-  p_organization_id uuid, p_webhook_id uuid, p_recovery_id uuid, p_lease_id uuid, p_now timestamptz,
-  p_lease_until timestamptz, p_events int, p_backlog int, p_attempts int
-) returns text
-language plpgsql volatile as $function$
-declare
-  v_position uuid;
-  v_end uuid;
-  v_waits boolean;
-  v_again boolean;
-  v_types text[];
-  v_conditions jsonb;
-  v_own_key text;
-  v_since date;
-  v_seen int;
-  v_events uuid[];
-  v_known uuid[];
-  v_failed uuid[];
-  v_retried int := 0;
-  v_created int := 0;
-  v_soon timestamptz := p_now + interval '250 milliseconds';
-  v_later timestamptz := p_now + interval '1 minute';
-begin
-  perform lock_clock(p_organization_id);
-  select r.position, first_uuid_v7(r.until + interval '1 millisecond'),
-      exists (select 1 from fan_outs f where f.organization_id = p_organization_id and f.webhook_id = p_webhook_id
-        and f.stamp between r.since and r.until),
-      r.include_succeeded
-    into v_position, v_end, v_waits, v_again
-    from recoveries r
-    where r.organization_id = p_organization_id and r.webhook_id = p_webhook_id and r.id = p_recovery_id
-      and r.lease_id = p_lease_id;
-  if not found then
-    return 'lost';
-  end if;
-
-  select w.events, w.options->'conditions', case when w.options ? 'skipOwn' then w.api_key_id::text end
-    into v_types, v_conditions, v_own_key
-    from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active';
-  if not found then
-    update recoveries set due_at = v_later, lease_id = null, lease_until = null
-      where organization_id = p_organization_id and webhook_id = p_webhook_id and id = p_recovery_id;
-    return 'disabled';
-  end if;
-  if not v_waits then
-    perform 1 from deliveries d
-      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day = 'infinity'
-        and d.next_attempt_at <= p_now
-      offset p_backlog - 1 limit 1;
-    v_waits := found;
-  end if;
-  if v_waits then
-    update recoveries set due_at = v_soon, lease_id = null, lease_until = null
-      where organization_id = p_organization_id and webhook_id = p_webhook_id and id = p_recovery_id;
-    return 'waiting';
-  end if;
-
-  select count(*), array_agg(x.id) filter (where x.type = any(v_types)), (array_agg(x.id order by x.id desc))[1],
-      (min(x.created_at) at time zone 'UTC')::date - 1
-    into v_seen, v_events, v_position, v_since
-    from (select e.id, e.type, e.created_at from events e
-      where e.organization_id = p_organization_id and e.id > v_position and e.id < v_end
-      order by e.id limit p_events) x;
-  if v_events is not null then
-    -- The latest delivery of an event decides: an earlier one was sent again. A delivery is no older than its event,
-    -- but for what clocks are apart: a day is plenty.
-    select coalesce(array_agg(l.event_id)
-          filter (where l.status <> 'skipped' and not (v_again and l.status = 'succeeded')), '{}'),
-        coalesce(array_agg(l.id) filter (where l.status = 'failed'), '{}')
-      into v_known, v_failed
-      from (select distinct on (d.event_id) d.event_id, d.id, d.status from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.event_id = any(v_events)
-          and d.log_day >= v_since
-        order by d.event_id, d.id desc) l;
-    update deliveries d set status = 'pending', payload = 'stored', attempts_before = d.attempt_count,
-        max_attempts = d.attempt_count + p_attempts, next_attempt_at = p_now, log_day = 'infinity',
-        updated_at = greatest(millisecond_after(d.updated_at), p_now)
-      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(v_failed)
-        and d.log_day >= v_since and d.log_day < 'infinity' and d.status = 'failed';
-    get diagnostics v_retried = row_count;
-    v_created := insert_deliveries(p_organization_id, p_now, array(
-      select (null, p_webhook_id, e.id, e.type, e.created_at, e.subject_kind, e.subject_id, p_attempts,
-          null, null)::new_delivery
-        from events e
-        where e.organization_id = p_organization_id and e.id = any(v_events) and e.id <> all(v_known)
-          and e.subject_id <> p_webhook_id
-          and skip_reason(p_organization_id, p_webhook_id, e.id, v_conditions, v_own_key) is null));
-  end if;
-
-  if v_retried + v_created > 0 then
-    perform wake_queues(p_organization_id, array[p_webhook_id], p_now);
-  end if;
-  update recoveries set position = coalesce(v_position, position), retried = retried + v_retried,
-      created = created + v_created,
-      finished_at = case when v_seen < p_events then p_now end,
-      due_at = case when v_seen < p_events then null else p_now end,
-      lease_id = case when v_seen < p_events then null else lease_id end,
-      lease_until = case when v_seen < p_events then null else p_lease_until end
-    where organization_id = p_organization_id and webhook_id = p_webhook_id and id = p_recovery_id;
-  return case when v_seen < p_events then 'done' else 'more' end;
-end;
-$function$;
-
--- Writes an event that no commit makes, and returns its id and stamp. The caller holds the clock row (`lock_clock`).
--- Events are read in order by cursor, so none may be lost after it was read.
-create function record_event(
-  p_organization_id uuid, p_now timestamptz, p_type text, p_subject_kind text, p_subject_id uuid, p_body text,
-  out p_event_id uuid, out p_stamp timestamptz
-)
-language plpgsql volatile as $function$
-begin
-  perform set_config('synchronous_commit', 'on', true);
-  select greatest(c.last_stamp + interval '1 millisecond', p_now) into p_stamp
-    from clocks c where c.organization_id = p_organization_id;
-  p_event_id := new_uuid_v7(p_stamp);
-  insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
-    values (p_organization_id, p_event_id, p_type, p_stamp, p_subject_kind, p_subject_id, p_body);
-  update organization_clocks set last_stamp = p_stamp where organization_id = p_organization_id;
-end;
-$function$;
-
--- Reports the state of an endpoint as an event, with its deliveries to other endpoints, if the endpoint still has the
--- version p_expected and the reported state p_before. Notes that p_state, since p_since, was reported. Returns
--- whether it did.
-create function report_endpoint(
-  p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_before text, p_state text,
-  p_since timestamptz, p_type text, p_body text, p_attempts int
-) returns boolean
-language plpgsql volatile as $function$
-declare
-  v_event_id uuid;
-  v_stamp timestamptz(3);
-  v_webhooks uuid[];
-begin
-  perform lock_clock(p_organization_id);
-  update webhooks w set reported_state = p_state, reported_since = p_since
-    where w.organization_id = p_organization_id and w.id = p_webhook_id and w.updated_at = p_expected
-      and w.reported_state is not distinct from p_before;
-  if not found then
-    return false;
-  end if;
-  select e.p_event_id, e.p_stamp into v_event_id, v_stamp
-    from record_event(p_organization_id, p_now, p_type, 'endpoint', p_webhook_id, p_body) e;
-  v_webhooks := array(select w.id from webhooks w
-    where w.organization_id = p_organization_id and w.status = 'active' and p_type = any(w.events)
-      and w.id <> p_webhook_id);
-  perform insert_deliveries(p_organization_id, p_now, array(
-    select (null, w.id, v_event_id, p_type, v_stamp, 'endpoint', p_webhook_id, p_attempts, null,
-        skip_reason(p_organization_id, w.id, v_event_id, w.options->'conditions', null))::new_delivery
-      from webhooks w where w.organization_id = p_organization_id and w.id = any(v_webhooks)));
-  perform wake_queues(p_organization_id, v_webhooks, p_now);
-  perform pg_notify('deskwire_stream', p_organization_id || ':' || p_type);
-  return true;
-end;
-$function$;
-
--- Reads up to `p_events` events of an organization's large commits, `p_each` of one commit and endpoint at a time,
--- and creates deliveries to the endpoints that were active and subscribed at the commit, by their options then. What
--- has had a piece goes behind what has not. Events with a delivery to the endpoint are skipped. A disabled endpoint
--- gets failed deliveries; one with `p_backlog` due deliveries gets no more until they are sent, so that new events do
--- not wait behind all of a large commit.
---
--- The position moves in the same transaction, so each delivery is created once. One piece of an organization runs at
--- a time; it waits 250 ms for the clock row and then raises lock_not_available.
---
--- Returns 'more', 'done' when nothing is due, or 'busy' when another worker runs a piece of the organization.
-create function fan_out_piece(p_organization_id uuid, p_now timestamptz, p_events int, p_each int, p_backlog int)
-returns text
-language plpgsql volatile as $function$
-declare
-  v_webhook_id uuid;
-  v_stamp timestamptz(3);
-  v_types text[];
-  v_conditions jsonb;
-  v_own_key text;
-  v_position uuid;
-  v_max_attempts int;
-  v_reason text;
-  v_left int := p_events;
-  v_soon timestamptz := p_now + interval '250 milliseconds';
-  v_step int;
-  v_seen int;
-  v_last uuid;
-  v_events uuid[];
-  v_known uuid[];
-begin
-  if not pg_try_advisory_xact_lock(673720110, hashtext(p_organization_id::text)) then
-    return 'busy';
-  end if;
-  perform lock_clock(p_organization_id);
-  while v_left > 0 loop
-    select f.webhook_id, f.stamp, f.types, f.conditions, f.own_key, f.position, f.max_attempts, w.disabled_reason
-      into v_webhook_id, v_stamp, v_types, v_conditions, v_own_key, v_position, v_max_attempts, v_reason
-      from fan_outs f join webhooks w on w.organization_id = f.organization_id and w.id = f.webhook_id
-      where f.organization_id = p_organization_id and f.due_at <= p_now
-      order by f.due_at, f.stamp, f.webhook_id limit 1;
-    if not found then
-      return 'done';
-    end if;
-
-    if v_reason is null then
-      perform 1 from deliveries d where d.organization_id = p_organization_id and d.webhook_id = v_webhook_id
-        and d.log_day = 'infinity' and d.next_attempt_at <= p_now offset p_backlog - 1 limit 1;
-      if found then
-        update fan_outs set due_at = v_soon
-          where organization_id = p_organization_id and webhook_id = v_webhook_id and stamp = v_stamp;
-        continue;
-      end if;
-    end if;
-
-    v_step := least(p_each, v_left);
-    select count(*), array_agg(x.id) filter (where x.type = any(v_types)), (array_agg(x.id order by x.id desc))[1]
-      into v_seen, v_events, v_last
-      from (select e.id, e.type from events e where e.organization_id = p_organization_id
-        and e.id > v_position and e.id < first_uuid_v7(v_stamp + interval '1 millisecond')
-        order by e.id limit v_step) x;
-    v_left := v_left - greatest(v_seen, 1);
-    if v_events is not null then
-      -- A delivery is no older than its event, but for what clocks are apart: a day is plenty.
-      select coalesce(array_agg(d.event_id), '{}') into v_known from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = v_webhook_id and d.event_id = any(v_events)
-          and d.log_day >= (v_stamp at time zone 'UTC')::date - 1;
-      perform insert_deliveries(p_organization_id, p_now, array(
-        select (null, v_webhook_id, e.id, e.type, e.created_at, e.subject_kind, e.subject_id, v_max_attempts, v_reason,
-            skip_reason(p_organization_id, v_webhook_id, e.id, v_conditions, v_own_key))::new_delivery
-          from events e where e.organization_id = p_organization_id and e.id = any(v_events) and e.id <> all(v_known)));
-      if v_reason is null then
-        perform wake_queues(p_organization_id, array[v_webhook_id], p_now);
-      end if;
-    end if;
-    if v_seen < v_step then
-      delete from fan_outs
-        where organization_id = p_organization_id and webhook_id = v_webhook_id and stamp = v_stamp;
-    else
-      update fan_outs set position = v_last, due_at = p_now
-        where organization_id = p_organization_id and webhook_id = v_webhook_id and stamp = v_stamp;
-    end if;
-  end loop;
-  return 'more';
-end;
-$function$;
-
--- Disables the active endpoints that a key registered, under the clock row, makes their queues due, and returns their
--- ids. Subscriptions are notified that they have ended, and end in an hour.
-create function disable_registered(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz) returns uuid[]
-language plpgsql volatile as $function$
-declare
-  v_webhook_ids uuid[];
-  v_ends_at timestamptz := p_now + interval '1 hour';
-begin
-  select array_agg(w.id) into v_webhook_ids from webhooks w
-    where w.organization_id = p_organization_id and w.api_key_id = p_api_key_id and w.status = 'active';
-  update webhooks set status = 'disabled', disabled_reason = 'registrant_revoked', disabled_at = p_now,
-      ends_at = least(ends_at, v_ends_at), updated_at = greatest(millisecond_after(updated_at), p_now)
-    where organization_id = p_organization_id and id = any(v_webhook_ids);
-  perform notify_subscriptions(p_organization_id, p_now, 'terminated', v_webhook_ids, 3);
-  perform wake_queues(p_organization_id, v_webhook_ids, p_now);
-  return v_webhook_ids;
-end;
-$function$;
-
--- Carries out the expiry of a key: disables the endpoints that it registered, and returns their ids; null when that
--- was done before, or the key has not expired.
-create function expire_api_key(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz) returns uuid[]
-language plpgsql volatile as $function$
-begin
-  perform lock_clock(p_organization_id);
-  update api_keys set expiry_settled_at = p_now
-    where organization_id = p_organization_id and id = p_api_key_id and expires_at <= p_now
-      and expiry_settled_at is null;
-  if not found then
-    return null;
-  end if;
-  return disable_registered(p_organization_id, p_api_key_id, p_now);
-end;
-$function$;
-
--- Adds a secret that is later than every other of the endpoint, whatever the clocks say: it is the first to sign.
-create function add_webhook_secret(
-  p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_secret_id uuid, p_sealed bytea
-) returns void
-language plpgsql volatile as $function$
-begin
-  insert into webhook_secrets (organization_id, webhook_id, id, sealed, created_at)
-    select p_organization_id, p_webhook_id, p_secret_id, p_sealed,
-        greatest(p_now, max(s.created_at) + interval '1 millisecond')
-      from webhook_secrets s where s.organization_id = p_organization_id and s.webhook_id = p_webhook_id;
-end;
-$function$;
-
--- Whether a delivery can be sent again: its endpoint is active, it has this status, and no other delivery of its
--- event to the endpoint is pending.
-create function can_send_again(p_organization_id uuid, p_webhook_id uuid, p_delivery_id uuid, p_status text)
-returns boolean
-language plpgsql volatile as $function$
-begin
-  perform 1 from webhooks w
-    where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active';
-  if not found then
-    return false;
-  end if;
-  perform 1 from deliveries d
-    where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = p_delivery_id
-      and d.log_day < 'infinity' and d.status = p_status
-      and not exists (select 1 from deliveries o
-        where o.organization_id = p_organization_id and o.webhook_id = p_webhook_id and o.event_id = d.event_id
-          and o.log_day = 'infinity');
-  return found;
-end;
-$function$;
-
--- Creates the endpoint in p_row with its first secret: 'done', 'replayed', 'registrant_gone', 'limit_reached' where
--- p_limit endpoints exist (subscriptions are counted apart), or 'conflict' where the subscription in p_row has an
--- endpoint. A position in p_row is where a subscription goes on from: a recovery of all events since begins.
-create function create_webhook(
-  p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea,
-  p_sealed_with bytea, p_limit int, p_response jsonb
-) returns text
-language plpgsql volatile as $function$
-begin
-  perform lock_clock(p_organization_id);
-  if replayed(p_organization_id, p_now, p_response) then
-    return 'replayed';
-  end if;
-  -- The key that becomes the registrant may have been revoked since authentication.
-  perform 1 from api_keys k
-    where k.organization_id = p_organization_id and k.id = (p_row->>'api_key_id')::uuid
-      and (k.expires_at is null or k.expires_at > p_now);
-  if not found then
-    return 'registrant_gone';
-  end if;
-  perform 1 from webhooks w
-    where w.organization_id = p_organization_id and w.subscription_id = p_row->>'subscription_id';
-  if found then
-    return 'conflict';
-  end if;
-  if (select count(*) from webhooks w where w.organization_id = p_organization_id
-      and (w.subscription_id is null) = (p_row->>'subscription_id' is null)) >= p_limit then
-    return 'limit_reached';
-  end if;
-  perform require_sealed_with(p_sealed_with);
-  perform store_response(p_organization_id, p_webhook_id, p_now, p_response);
-  insert into webhooks (organization_id, id, url, description, events, signatures, options, sealed_headers, status,
-      api_key_id, console_link_id, subscription_id, ends_at, created_at, updated_at)
-    select p_organization_id, p_webhook_id, r.url, r.description, r.events, r.signatures, r.options,
-        decode(r.sealed_headers, 'hex'), 'active', r.api_key_id, r.console_link_id, r.subscription_id, r.ends_at,
-        p_now, p_now
-      from jsonb_to_record(p_row) as r(url text, description text, events text[], signatures text[], options jsonb,
-        sealed_headers text, api_key_id uuid, console_link_id uuid, subscription_id text, ends_at timestamptz);
-  insert into webhook_secrets (organization_id, webhook_id, id, sealed, created_at)
-    values (p_organization_id, p_webhook_id, p_secret_id, p_sealed, p_now);
-  insert into webhook_health (organization_id, webhook_id) values (p_organization_id, p_webhook_id);
-  insert into endpoint_queues (organization_id, webhook_id) values (p_organization_id, p_webhook_id);
-  if p_row ? 'position' then
-    insert into recoveries (organization_id, webhook_id, id, since, until, created_at, position, due_at)
-      select p_organization_id, p_webhook_id, (p_row->>'recovery_id')::uuid,
-          least((p_row->>'since')::timestamptz, p_now), greatest(c.last_stamp, p_now), p_now,
-          (p_row->>'position')::uuid, p_now
-        from clocks c where c.organization_id = p_organization_id;
-  end if;
-  return 'done';
-end;
-$function$;
-
--- Extends a subscription that has not ended until p_ends_at, and makes it active again: 'done' or 'conflict'. A new
--- secret (p_sealed) replaces the one before, which signs until p_expires_at. What failed for good, or was left out
--- while it was disabled, is sent again by a recovery, unless one runs.
-create function refresh_subscription(
-  p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_ends_at timestamptz, p_secret_id uuid,
-  p_sealed bytea, p_sealed_with bytea, p_expires_at timestamptz, p_recovery_id uuid, p_log_begin timestamptz
-) returns text
-language plpgsql volatile as $function$
-declare
-  v_since timestamptz;
-begin
-  perform lock_clock(p_organization_id);
-  select missed_since(p_organization_id, p_webhook_id, p_now, p_log_begin) into v_since
-    from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id;
-  -- What it missed while it was disabled is its gap.
-  update webhooks w set ends_at = p_ends_at, status = 'active', disabled_reason = null, disabled_at = null,
-      gap_since = coalesce(w.gap_since, w.disabled_at),
-      gap_until = case when w.disabled_at is null then w.gap_until else p_now end,
-      updated_at = greatest(millisecond_after(w.updated_at), p_now)
-    where w.organization_id = p_organization_id and w.id = p_webhook_id and w.subscription_id is not null
-      and w.ends_at > p_now and w.disabled_reason is distinct from 'registrant_revoked';
-  if not found then
-    return 'conflict';
-  end if;
-  perform require_sealed_with(p_sealed_with);
-  if p_sealed is not null then
-    delete from webhook_secrets
-      where organization_id = p_organization_id and webhook_id = p_webhook_id and expires_at is not null;
-    update webhook_secrets set expires_at = p_expires_at
-      where organization_id = p_organization_id and webhook_id = p_webhook_id;
-    perform add_webhook_secret(p_organization_id, p_webhook_id, p_now, p_secret_id, p_sealed);
-  end if;
-  perform 1 from recoveries r
-    where r.organization_id = p_organization_id and r.webhook_id = p_webhook_id and r.finished_at is null;
-  if v_since is not null and not found then
-    insert into recoveries (organization_id, webhook_id, id, since, until, created_at, position, due_at)
-      select p_organization_id, p_webhook_id, p_recovery_id, least(v_since, p_now), greatest(c.last_stamp, p_now),
-          p_now, first_uuid_v7(least(v_since, p_now)), p_now
-        from clocks c where c.organization_id = p_organization_id;
-    update webhooks set gap_since = null, gap_until = null
-      where organization_id = p_organization_id and id = p_webhook_id;
-  end if;
-  -- The queue before the health record: completing locks them in this order, and the two could wait for each other.
-  perform wake_queues(p_organization_id, array[p_webhook_id], p_now);
-  update webhook_health set failure_count = 0, failing_since = null
-    where organization_id = p_organization_id and webhook_id = p_webhook_id;
-  return 'done';
-end;
-$function$;
-
--- Writes the endpoint as in p_row and makes its queue due: 'done', 'conflict' where it no longer has the version
--- p_expected, or 'registrant_gone' where p_registers and the key in p_row is gone. p_reset: the endpoint becomes
--- healthy.
-create function update_webhook(
-  p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_row jsonb, p_reset boolean,
-  p_registers boolean
-) returns text
-language plpgsql volatile as $function$
-declare
-  r record;
-begin
-  perform lock_clock(p_organization_id);
-  -- The key that becomes the registrant may have been revoked since authentication.
-  if p_registers and not exists (select 1 from api_keys k
-      where k.organization_id = p_organization_id and k.id = (p_row->>'api_key_id')::uuid
-        and (k.expires_at is null or k.expires_at > p_now)) then
-    return 'registrant_gone';
-  end if;
-  perform require_sealed_with(decode(p_row->>'sealed_with', 'hex'));
-  select x.url, x.description, x.events, x.signatures, x.options, x.sealed_headers, x.status, x.disabled_reason,
-      x.disabled_at, x.gap_since, x.gap_until, x.api_key_id, x.console_link_id, x.updated_at into r
-    from jsonb_to_record(p_row) as x(url text, description text, events text[], signatures text[], options jsonb,
-      sealed_headers text, status text, disabled_reason text, disabled_at timestamptz, gap_since timestamptz,
-      gap_until timestamptz, api_key_id uuid, console_link_id uuid, updated_at timestamptz);
-  update webhooks w set url = r.url, description = r.description, events = r.events, signatures = r.signatures,
-      options = r.options,
-      sealed_headers = case when p_row ? 'sealed_headers' then decode(r.sealed_headers, 'hex')
-        when r.options ? 'headers' then w.sealed_headers end,
-      status = r.status, disabled_reason = r.disabled_reason, disabled_at = r.disabled_at, gap_since = r.gap_since,
-      gap_until = r.gap_until, api_key_id = r.api_key_id, console_link_id = r.console_link_id,
-      updated_at = r.updated_at
-    where w.organization_id = p_organization_id and w.id = p_webhook_id and w.updated_at = p_expected;
-  if not found then
-    return 'conflict';
-  end if;
-  perform wake_queues(p_organization_id, array[p_webhook_id], p_now);
-  if p_reset then
-    update webhook_health set failure_count = 0, failing_since = null
-      where organization_id = p_organization_id and webhook_id = p_webhook_id;
-  end if;
-  return 'done';
-end;
-$function$;
-
--- Deletes the endpoint; maintenance removes its deliveries. Returns whether it existed. Locks the endpoint, its
--- queue, then the remaining rows: a completion locks the queue before the health record.
-create function delete_webhook(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz) returns boolean
-language plpgsql volatile as $function$
-begin
-  perform lock_clock(p_organization_id);
-  perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id for update;
-  perform 1 from endpoint_queues q
-    where q.organization_id = p_organization_id and q.webhook_id = p_webhook_id for update;
-  delete from webhooks where organization_id = p_organization_id and id = p_webhook_id;
-  if not found then
-    return false;
-  end if;
-  insert into removed_webhooks (organization_id, webhook_id, removed_at)
-    values (p_organization_id, p_webhook_id, p_now);
-  return true;
-end;
-$function$;
-
--- Adds a secret; earlier ones sign until p_expires_at at most: 'done', 'replayed', 'conflict' where the endpoint no
--- longer has the version p_expected, or 'limit_reached' where p_limit secrets already sign.
-create function rotate_webhook_secret(
-  p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_updated_at timestamptz,
-  p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_expires_at timestamptz, p_limit int, p_response jsonb
-) returns text
-language plpgsql volatile as $function$
-begin
-  perform lock_clock(p_organization_id);
-  if replayed(p_organization_id, p_now, p_response) then
-    return 'replayed';
-  end if;
-  perform 1 from webhooks w
-    where w.organization_id = p_organization_id and w.id = p_webhook_id and w.updated_at = p_expected;
-  if not found then
-    return 'conflict';
-  end if;
-  if (select count(*) from webhook_secrets s where s.organization_id = p_organization_id
-      and s.webhook_id = p_webhook_id and (s.expires_at is null or s.expires_at > p_now)) >= p_limit then
-    return 'limit_reached';
-  end if;
-  perform require_sealed_with(p_sealed_with);
-  perform store_response(p_organization_id, p_webhook_id, p_now, p_response);
-  delete from webhook_secrets
-    where organization_id = p_organization_id and webhook_id = p_webhook_id and expires_at <= p_now;
-  update webhook_secrets set expires_at = p_expires_at
-    where organization_id = p_organization_id and webhook_id = p_webhook_id and expires_at is null;
-  perform add_webhook_secret(p_organization_id, p_webhook_id, p_now, p_secret_id, p_sealed);
-  update webhooks set updated_at = p_updated_at where organization_id = p_organization_id and id = p_webhook_id;
-  return 'done';
-end;
-$function$;
-
--- Ends all earlier secrets of the endpoint at once. Returns whether the endpoint exists.
-create function drop_previous_secrets(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz) returns boolean
-language plpgsql volatile as $function$
-begin
-  perform lock_clock(p_organization_id);
-  update webhooks w set updated_at = greatest(millisecond_after(w.updated_at), p_now)
-    where w.organization_id = p_organization_id and w.id = p_webhook_id
-      and exists (select 1 from webhook_secrets s
-        where s.organization_id = p_organization_id and s.webhook_id = p_webhook_id and s.expires_at > p_now);
-  delete from webhook_secrets
-    where organization_id = p_organization_id and webhook_id = p_webhook_id and expires_at is not null;
-  return exists (select 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id);
-end;
-$function$;
-
--- Creates a ping with one delivery attempt, also to a disabled endpoint: 'done', 'replayed', or 'missing'.
-create function ping_webhook(
-  p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_event_id uuid, p_delivery_id uuid, p_response jsonb
-) returns text
-language plpgsql volatile as $function$
-begin
-  perform lock_clock(p_organization_id);
-  if replayed(p_organization_id, p_now, p_response) then
-    return 'replayed';
-  end if;
-  perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id;
-  if not found then
-    return 'missing';
-  end if;
-  perform store_response(p_organization_id, p_webhook_id, p_now, p_response);
-  insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
-    values (p_organization_id, p_event_id, 'ping', p_now, 'webhook', p_webhook_id, '{}');
-  perform insert_deliveries(p_organization_id, p_now, array[
-    (p_delivery_id, p_webhook_id, p_event_id, 'ping', p_now, 'webhook', p_webhook_id, 1, null, null)::new_delivery]);
-  perform wake_queues(p_organization_id, array[p_webhook_id], p_now);
-  return 'done';
-end;
-$function$;
-
--- Restarts the schedule of a failed delivery, with its stored payload and p_attempts more attempts: 'done',
--- 'replayed', or 'refused' where it cannot be sent again.
-create function retry_delivery(
-  p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_updated_at timestamptz,
-  p_attempts int, p_response jsonb
-) returns text
-language plpgsql volatile as $function$
-begin
-  perform lock_clock(p_organization_id);
-  if replayed(p_organization_id, p_now, p_response) then
-    return 'replayed';
-  end if;
-  if not can_send_again(p_organization_id, p_webhook_id, p_delivery_id, 'failed') then
-    return 'refused';
-  end if;
-  perform store_response(p_organization_id, p_webhook_id, p_now, p_response);
-  update deliveries set status = 'pending', payload = 'stored', attempts_before = attempt_count,
-      max_attempts = attempt_count + p_attempts, next_attempt_at = p_now, log_day = 'infinity',
-      updated_at = p_updated_at
-    where organization_id = p_organization_id and webhook_id = p_webhook_id and id = p_delivery_id
-      and log_day < 'infinity' and status = 'failed';
-  perform wake_queues(p_organization_id, array[p_webhook_id], p_now);
-  return 'done';
-end;
-$function$;
-
--- Creates a new delivery of the event of one that succeeded, which reads its subject anew: 'done', 'replayed', or
--- 'refused' where it cannot be sent again.
-create function resend_delivery(
-  p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_new_id uuid, p_attempts int,
-  p_response jsonb
-) returns text
-language plpgsql volatile as $function$
-begin
-  perform lock_clock(p_organization_id);
-  if replayed(p_organization_id, p_now, p_response) then
-    return 'replayed';
-  end if;
-  if not can_send_again(p_organization_id, p_webhook_id, p_delivery_id, 'succeeded') then
-    return 'refused';
-  end if;
-  perform store_response(p_organization_id, p_webhook_id, p_now, p_response);
-  perform insert_deliveries(p_organization_id, p_now, array(
-    select (p_new_id, p_webhook_id, d.event_id, d.event_type, d.event_created_at, d.subject_kind, d.subject_id,
-        p_attempts, null, null)::new_delivery
-      from deliveries d
-      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = p_delivery_id
-        and d.log_day < 'infinity'));
-  perform wake_queues(p_organization_id, array[p_webhook_id], p_now);
-  return 'done';
-end;
-$function$;
-
--- The latest p_limit rows of an endpoint's log with these filters, by id and day, in no order. A status is one of the
--- table's, or 'undelivered': pending or failed. Completed deliveries have ids from p_from on and days from p_day on,
--- pending ones ids from p_pending_from on; all have ids up to p_to.
---
--- Each part reads a range of one index. Columns are compared as a row and are part of the order, so that only this
--- index fits: with `=` for each, a planner that expects few rows may choose another. The index by type separates
--- completed deliveries by status. What succeeded, and what is pending, has no index of its own: these rows are found
--- in the order of their ids, among the others of the endpoint. A part that the filters exclude is not begun.
---
--- The planner inlines it into the statements of read_log and count_log.
-create function log_of_endpoint(
-  p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_pending_from uuid, p_from uuid,
-  p_day date, p_to uuid, p_limit bigint
-) returns table (id uuid, log_day date)
-language sql stable as $function$
-  select f.id, f.log_day from (
-    select d.id, d.log_day from deliveries d
-      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day = 'infinity'
-        and d.id >= p_pending_from and d.id <= p_to
-      order by d.id desc limit p_limit) f
-    where p_event_type is null and (p_status is null or p_status in ('pending', 'undelivered'))
-  union all
-  select f.id, f.log_day from (
-    select d.id, d.log_day from deliveries d
-      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day = 'infinity'
-        and d.event_type = p_event_type
-        and d.id >= p_pending_from and d.id <= p_to
-      order by d.id desc limit p_limit) f
-    where p_event_type is not null and (p_status is null or p_status in ('pending', 'undelivered'))
-  union all
-  select f.id, f.log_day from (
-    select d.id, d.log_day from deliveries d
-      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= p_day
-        and d.log_day < 'infinity'
-        and d.id >= p_from and d.id <= p_to
-      order by d.id desc limit p_limit) f
-    where p_event_type is null and p_status is null
-  union all
-  select f.id, f.log_day from (
-    select d.id, d.log_day from deliveries d
-      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= p_day
-        and d.log_day < 'infinity' and d.status = 'succeeded'
-        and d.id >= p_from and d.id <= p_to
-      order by d.id desc limit p_limit) f
-    where p_event_type is null and p_status = 'succeeded'
-  union all
-  select f.id, f.log_day from (
-    select d.id, d.log_day from deliveries d
-      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= p_day
-        and d.log_day < 'infinity' and d.status in ('failed', 'skipped')
-        and (d.status, d.id) >= ('failed', p_from) and (d.status, d.id) <= ('failed', p_to)
-      order by d.status desc, d.id desc limit p_limit) f
-    where p_event_type is null and p_status in ('failed', 'undelivered')
-  union all
-  select f.id, f.log_day from (
-    select d.id, d.log_day from deliveries d
-      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= p_day
-        and d.log_day < 'infinity' and d.status in ('failed', 'skipped')
-        and (d.status, d.id) >= ('skipped', p_from) and (d.status, d.id) <= ('skipped', p_to)
-      order by d.status desc, d.id desc limit p_limit) f
-    where p_event_type is null and p_status = 'skipped'
-  union all
-  select f.id, f.log_day from (
-    select d.id, d.log_day from deliveries d
-      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= p_day
-        and d.log_day < 'infinity'
-        and (d.event_type, d.status, d.id) >= (p_event_type, 'succeeded', p_from)
-        and (d.event_type, d.status, d.id) <= (p_event_type, 'succeeded', p_to)
-      order by d.event_type desc, d.status desc, d.id desc limit p_limit) f
-    where p_event_type is not null and (p_status is null or p_status = 'succeeded')
-  union all
-  select f.id, f.log_day from (
-    select d.id, d.log_day from deliveries d
-      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= p_day
-        and d.log_day < 'infinity'
-        and (d.event_type, d.status, d.id) >= (p_event_type, 'failed', p_from)
-        and (d.event_type, d.status, d.id) <= (p_event_type, 'failed', p_to)
-      order by d.event_type desc, d.status desc, d.id desc limit p_limit) f
-    where p_event_type is not null and (p_status is null or p_status in ('failed', 'undelivered'))
-  union all
-  select f.id, f.log_day from (
-    select d.id, d.log_day from deliveries d
-      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= p_day
-        and d.log_day < 'infinity'
-        and (d.event_type, d.status, d.id) >= (p_event_type, 'skipped', p_from)
-        and (d.event_type, d.status, d.id) <= (p_event_type, 'skipped', p_to)
-      order by d.event_type desc, d.status desc, d.id desc limit p_limit) f
-    where p_event_type is not null and (p_status is null or p_status = 'skipped')
-$function$;
-
--- The log of one event with these filters, without deliveries to deleted endpoints. The order is that of the index by
--- event, so that no other fits. The planner inlines it.
-create function log_of_event(
-  p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_since timestamptz,
-  p_after timestamptz, p_before timestamptz, p_event_id uuid
-) returns table (webhook_id uuid, id uuid, log_day date)
-language sql stable as $function$
-  select d.webhook_id, d.id, d.log_day from (
-    select d.webhook_id, d.id, d.log_day from deliveries d
-      where d.organization_id = p_organization_id and d.event_id = p_event_id
-        and (d.log_day = 'infinity' or d.log_day >= (p_since at time zone 'UTC')::date and d.log_day < 'infinity'
-          and d.id >= first_uuid_v7(p_since + interval '1 millisecond'))
-        and (p_webhook_id is null or d.webhook_id = p_webhook_id)
-        and (p_status is null or d.status = p_status
-          or p_status = 'undelivered' and d.status in ('pending', 'failed'))
-        and (p_event_type is null or d.event_type = p_event_type)
-        and (p_after is null or d.created_at > p_after) and (p_before is null or d.created_at < p_before)
-      order by d.event_id desc, d.webhook_id desc) d
-    join webhooks w on w.organization_id = p_organization_id and w.id = d.webhook_id
-$function$;
-
--- A page of the delivery log, the latest first: of the endpoint p_webhook_id, or of all that exist; of the event
--- p_event_id; with this status and type; created after p_since, which is how far the log goes back, after p_after and
--- before p_before.
---
--- A function, so that each connection plans it once, regardless of statistics: planning took longer than reading, and
--- a plan that sorts would read the whole log of a large endpoint. It finds ids by index, and only then reads the
--- rows, so that skipped rows are not read. The log of all endpoints merges the latest rows of each: an organization
--- has few endpoints, and further indexes would slow down every delivery.
-create function read_log(
-  p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_since timestamptz,
-  p_after timestamptz, p_before timestamptz, p_event_id uuid, p_limit bigint, p_offset bigint
-) returns table (
-  id uuid, webhook_id uuid, event_id uuid, event_type text, status text, attempt_count int, max_attempts int,
-  response_status int, last_error_code text, last_error_message text, duration_ms int, last_attempt_at timestamptz,
-  next_attempt_at timestamptz, delivered_at timestamptz, created_at timestamptz, updated_at timestamptz
-)
-language plpgsql volatile set plan_cache_mode = force_generic_plan set enable_sort = off as $function$
-#variable_conflict use_column
-declare
-  v_since timestamptz := greatest(p_since, p_after);
-  v_pending_from uuid := first_uuid_v7(greatest(p_after, 'epoch') + interval '1 millisecond');
-  v_from uuid := first_uuid_v7(v_since + interval '1 millisecond');
-  v_day date := (v_since at time zone 'UTC')::date;
-  v_to uuid := case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'
-    else first_uuid_v7(greatest(p_before, 'epoch')) end;
-  v_webhooks uuid[];
-  v_ids uuid[];
-  v_days date[];
-begin
-  if p_event_id is not null then
-    select array_agg(f.webhook_id), array_agg(f.id), array_agg(f.log_day) into v_webhooks, v_ids, v_days
-      from (select f.webhook_id, f.id, f.log_day
-        from log_of_event(p_organization_id, p_webhook_id, p_status, p_event_type, p_since, p_after, p_before,
-          p_event_id) f
-        order by f.id desc limit p_limit offset p_offset) f;
-  else
-    select array_agg(f.webhook_id), array_agg(f.id), array_agg(f.log_day) into v_webhooks, v_ids, v_days
-      from (select w.id as webhook_id, f.id, f.log_day from webhooks w
-        cross join lateral log_of_endpoint(p_organization_id, w.id, p_status, p_event_type, v_pending_from, v_from,
-          v_day, v_to, p_offset + p_limit) f
-        where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
-        order by f.id desc limit p_limit offset p_offset) f;
-  end if;
-  return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts,
-      d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at,
-      d.delivered_at, d.created_at, d.updated_at
-    from unnest(v_webhooks, v_ids, v_days) as f(webhook_id, id, log_day)
-      cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count,
-          d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at,
-          d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at
-        from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = f.webhook_id and d.log_day = f.log_day
-          and d.id >= f.id and d.id <= f.id
-        order by d.id limit 1) d
-    order by f.id desc;
-end;
-$function$;
-
--- How many rows the delivery log has with these filters, which are those of read_log, up to one more than
--- 10000.
-create function count_log(
-  p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_since timestamptz,
-  p_after timestamptz, p_before timestamptz, p_event_id uuid
-) returns bigint
-language plpgsql volatile set plan_cache_mode = force_generic_plan set enable_sort = off as $function$
-declare
-  v_since timestamptz := greatest(p_since, p_after);
-  v_pending_from uuid := first_uuid_v7(greatest(p_after, 'epoch') + interval '1 millisecond');
-  v_from uuid := first_uuid_v7(v_since + interval '1 millisecond');
-  v_day date := (v_since at time zone 'UTC')::date;
-  v_to uuid := case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'
-    else first_uuid_v7(greatest(p_before, 'epoch')) end;
-  v_limit bigint := 10000 + 1;
-begin
-  if p_event_id is not null then
-    return (select count(*) from (select 1
-      from log_of_event(p_organization_id, p_webhook_id, p_status, p_event_type, p_since, p_after, p_before,
-        p_event_id) f
-      limit v_limit) c);
-  end if;
-  return (select count(*) from (select 1 from webhooks w
-    cross join lateral log_of_endpoint(p_organization_id, w.id, p_status, p_event_type, v_pending_from, v_from, v_day,
-      v_to, v_limit) f
-    where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
-    limit v_limit) c);
-end;
-$function$;
-
--- Where a recovery of all missed events of an endpoint must begin (specification 11.4): perhaps before the first
--- missed event, never after it; null when nothing was missed.
---
--- The earliest of: the events of the oldest failed deliveries, of which so many are looked at, as those of a large
--- commit are created late though their events are older; the windows of recoveries whose deliveries (younger than
--- their events) failed; and the time at which the endpoint was disabled, less a minute, as clocks differ. Not earlier
--- than the endpoint, or than what a recovery requested within a minute may begin at.
-create function missed_since(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz,
-  p_log_begin timestamptz) returns timestamptz
-language plpgsql volatile set plan_cache_mode = force_generic_plan set enable_sort = off as $function$
-declare
-  v_created_at timestamptz;
-  v_since timestamptz;
-begin
-  select w.created_at, least(
-      (select min(f.event_created_at) from (select d.event_created_at from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
-          and d.log_day >= (p_log_begin at time zone 'UTC')::date and d.log_day < 'infinity'
-            and d.status in ('failed', 'skipped')
-          and (d.status, d.id) >= ('failed', first_uuid_v7(p_log_begin + interval '1 millisecond'))
-          and (d.status, d.id) <= ('failed', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
-          and d.event_type not in ('ping', 'gap', 'terminated')
-          and (w.subscription_id is null or coalesce(d.response_status, 0) not in (410, 413))
-        order by d.status, d.id limit 100) f),
-      (select min(r.since) from recoveries r
-        where r.organization_id = p_organization_id and r.webhook_id = p_webhook_id and r.created > 0
-          and exists (select 1 from deliveries d
-            where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
-              and d.log_day >= (p_log_begin at time zone 'UTC')::date and d.log_day < 'infinity'
-                and d.status in ('failed', 'skipped')
-              and (d.status, d.id) >= ('failed', first_uuid_v7(r.created_at - interval '1 minute'))
-              and (d.status, d.id) <= ('failed', first_uuid_v7(coalesce(r.finished_at, p_now) + interval '1 minute'))
-              and d.event_type not in ('ping', 'gap', 'terminated')
-              and (w.subscription_id is null or coalesce(d.response_status, 0) not in (410, 413)))),
-      case when w.disabled_at is not null or w.gap_until >= p_log_begin
-        then least(w.gap_since, w.disabled_at) - interval '1 minute' end)
-    into v_created_at, v_since
-    from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id;
-  return case when v_since is not null then greatest(v_since, v_created_at, p_log_begin + interval '1 minute') end;
-end;
-$function$;
-
--- Creates a recovery that is due now: 'done', 'replayed', or 'refused' where the endpoint is disabled or gone.
--- `recovery/job.ts` runs it.
-create function recover_webhook(
-  p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_recovery_id uuid, p_since timestamptz,
-  p_until timestamptz, p_include_succeeded boolean, p_response jsonb
-) returns text
-language plpgsql volatile as $function$
-begin
-  perform lock_clock(p_organization_id);
-  if replayed(p_organization_id, p_now, p_response) then
-    return 'replayed';
-  end if;
-  perform 1 from webhooks w
-    where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active';
-  if not found then
-    return 'refused';
-  end if;
-  perform store_response(p_organization_id, p_webhook_id, p_now, p_response);
-  insert into recoveries (organization_id, webhook_id, id, since, until, include_succeeded, created_at, position,
-      due_at)
-    values (p_organization_id, p_webhook_id, p_recovery_id, p_since, p_until, p_include_succeeded, p_now,
-      first_uuid_v7(p_since), p_now);
-  -- What was left out while the endpoint was disabled is the recovery's from now on.
-  update webhooks set gap_since = null, gap_until = null
-    where organization_id = p_organization_id and id = p_webhook_id and gap_since >= p_since and gap_until <= p_until;
-  return 'done';
-end;
-$function$;
-
--- Whether a calling key is as it was at authentication: neither revoked nor expired, and with the same scopes. Each
--- change of keys checks its caller again, under the clock.
-create function key_is_unchanged(p_organization_id uuid, p_api_key_id uuid, p_scopes text[], p_now timestamptz)
-returns boolean
-language plpgsql volatile as $function$
-begin
-  return exists (select 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_api_key_id
-    and k.scopes = p_scopes and (k.expires_at is null or k.expires_at > p_now));
-end;
-$function$;
-
--- Whether the key is the only valid one of its organization that can manage keys.
-create function is_last_manager(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz) returns boolean
-language plpgsql volatile as $function$
-begin
-  return exists (select 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_api_key_id
-      and k.scopes && array['*', 'api_keys:manage'] and (k.expires_at is null or k.expires_at > p_now))
-    and not exists (select 1 from api_keys k where k.organization_id = p_organization_id and k.id <> p_api_key_id
-      and k.scopes && array['*', 'api_keys:manage'] and (k.expires_at is null or k.expires_at > p_now));
-end;
-$function$;
-
--- Creates the key in p_row with its first token: 'done', 'replayed', 'caller_changed', or 'limit_reached' where p_limit
--- keys exist.
-create function create_api_key(
-  p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_caller_id uuid, p_caller_scopes text[],
-  p_row jsonb, p_token_hash bytea, p_last4 text, p_limit int, p_response jsonb
-) returns text
-language plpgsql volatile as $function$
-begin
-  perform lock_clock(p_organization_id);
-  if replayed(p_organization_id, p_now, p_response) then
-    return 'replayed';
-  end if;
-  if not key_is_unchanged(p_organization_id, p_caller_id, p_caller_scopes, p_now) then
-    return 'caller_changed';
-  end if;
-  if (select count(*) from api_keys k where k.organization_id = p_organization_id) >= p_limit then
-    return 'limit_reached';
-  end if;
-  perform store_response(p_organization_id, p_api_key_id, p_now, p_response);
-  insert into api_keys (organization_id, id, name, scopes, expires_at, created_at, updated_at)
-    select p_organization_id, p_api_key_id, r.name, r.scopes, r.expires_at, p_now, p_now
-      from jsonb_to_record(p_row) as r(name text, scopes text[], expires_at timestamptz);
-  insert into api_key_tokens (token_hash, organization_id, api_key_id, last4, created_at)
-    values (p_token_hash, p_organization_id, p_api_key_id, p_last4, p_now);
-  return 'done';
-end;
-$function$;
-
--- Writes the key as in p_row: 'done', 'caller_changed', 'conflict' where it no longer has the version p_expected, or
--- 'last_managing_key' where it is the last that manages keys and would not (p_manages). An expiry that a worker has
--- processed no longer changes: 'conflict' too.
-create function update_api_key(
-  p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz,
-  p_caller_id uuid, p_caller_scopes text[], p_row jsonb, p_manages boolean
-) returns text
-language plpgsql volatile as $function$
-declare
-  r record;
-begin
-  perform lock_clock(p_organization_id);
-  if not key_is_unchanged(p_organization_id, p_caller_id, p_caller_scopes, p_now) then
-    return 'caller_changed';
-  end if;
-  perform 1 from api_keys k
-    where k.organization_id = p_organization_id and k.id = p_api_key_id and k.updated_at = p_expected;
-  if not found then
-    return 'conflict';
-  end if;
-  if not p_manages and is_last_manager(p_organization_id, p_api_key_id, p_now) then
-    return 'last_managing_key';
-  end if;
-  select x.name, x.scopes, x.expires_at, x.updated_at into r
-    from jsonb_to_record(p_row) as x(name text, scopes text[], expires_at timestamptz, updated_at timestamptz);
-  update api_keys k set name = r.name, scopes = r.scopes, expires_at = r.expires_at, updated_at = r.updated_at
-    where k.organization_id = p_organization_id and k.id = p_api_key_id
-      and (k.expiry_settled_at is null or k.expires_at is not distinct from r.expires_at);
-  if not found then
-    return 'conflict';
-  end if;
-  return 'done';
-end;
-$function$;
-
--- Creates a token. Earlier ones work until p_expires_at, or their own earlier end. Returns 'done', 'replayed',
--- 'caller_changed', or 'conflict' where the key no longer has the version p_expected.
-create function rotate_api_key(
-  p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz,
-  p_caller_id uuid, p_caller_scopes text[], p_updated_at timestamptz, p_token_hash bytea, p_last4 text,
-  p_expires_at timestamptz, p_response jsonb
-) returns text
-language plpgsql volatile as $function$
-begin
-  perform lock_clock(p_organization_id);
-  if replayed(p_organization_id, p_now, p_response) then
-    return 'replayed';
-  end if;
-  if not key_is_unchanged(p_organization_id, p_caller_id, p_caller_scopes, p_now) then
-    return 'caller_changed';
-  end if;
-  perform 1 from api_keys k
-    where k.organization_id = p_organization_id and k.id = p_api_key_id and k.updated_at = p_expected;
-  if not found then
-    return 'conflict';
-  end if;
-  perform store_response(p_organization_id, p_api_key_id, p_now, p_response);
-  delete from api_key_tokens
-    where organization_id = p_organization_id and api_key_id = p_api_key_id and expires_at <= p_now;
-  update api_key_tokens set expires_at = p_expires_at
-    where organization_id = p_organization_id and api_key_id = p_api_key_id and expires_at is null;
-  insert into api_key_tokens (token_hash, organization_id, api_key_id, last4, created_at)
-    values (p_token_hash, p_organization_id, p_api_key_id, p_last4, p_now);
-  update api_keys set updated_at = p_updated_at where organization_id = p_organization_id and id = p_api_key_id;
-  return 'done';
-end;
-$function$;
-
--- Ends all tokens of the key but its latest, and sets its updated_at if one of them still worked: 'done',
--- 'caller_changed', or 'conflict' where the key no longer has the version p_expected.
-create function drop_previous_tokens(
-  p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz,
-  p_caller_id uuid, p_caller_scopes text[], p_updated_at timestamptz
-) returns text
-language plpgsql volatile as $function$
-begin
-  perform lock_clock(p_organization_id);
-  if not key_is_unchanged(p_organization_id, p_caller_id, p_caller_scopes, p_now) then
-    return 'caller_changed';
-  end if;
-  perform 1 from api_keys k
-    where k.organization_id = p_organization_id and k.id = p_api_key_id and k.updated_at = p_expected;
-  if not found then
-    return 'conflict';
-  end if;
-  update api_keys k set updated_at = p_updated_at
-    where k.organization_id = p_organization_id and k.id = p_api_key_id
-      and exists (select 1 from api_key_tokens t
-        where t.organization_id = p_organization_id and t.api_key_id = p_api_key_id and t.expires_at > p_now);
-  delete from api_key_tokens
-    where organization_id = p_organization_id and api_key_id = p_api_key_id and expires_at is not null;
-  return 'done';
-end;
-$function$;
-
--- Deletes the key with its tokens, disables the endpoints that it registered, erases stored responses with its
--- tokens, and notes what the key was: 'done', 'caller_changed', 'conflict' where it no longer has the version
--- p_expected, or 'last_managing_key'. Without p_caller_id: for the operator, who may revoke the last key that manages
--- keys.
-create function revoke_api_key(
-  p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz,
-  p_caller_id uuid, p_caller_scopes text[]
-) returns text
-language plpgsql volatile as $function$
-begin
-  perform lock_clock(p_organization_id);
-  if p_caller_id is not null
-      and not key_is_unchanged(p_organization_id, p_caller_id, p_caller_scopes, p_now) then
-    return 'caller_changed';
-  end if;
-  perform 1 from api_keys k
-    where k.organization_id = p_organization_id and k.id = p_api_key_id and k.updated_at = p_expected;
-  if not found then
-    return 'conflict';
-  end if;
-  if p_caller_id is not null and is_last_manager(p_organization_id, p_api_key_id, p_now) then
-    return 'last_managing_key';
-  end if;
-  perform disable_registered(p_organization_id, p_api_key_id, p_now);
-  update idempotency_keys set sealed = null
-    where organization_id = p_organization_id and subject_id = p_api_key_id;
-  insert into revoked_api_keys (organization_id, id, name, scopes, last4, expires_at, last_used_at, created_at,
-      updated_at, revoked_at, revoked_by, revoked_by_name)
-    select p_organization_id, k.id, k.name, k.scopes,
-        coalesce((select t.last4 from api_key_tokens t
-          where t.organization_id = p_organization_id and t.api_key_id = p_api_key_id
-          order by t.expires_at desc nulls first, t.created_at desc limit 1), ''),
-        k.expires_at,
-        (select u.last_used_at from api_key_uses u
-          where u.organization_id = p_organization_id and u.api_key_id = p_api_key_id),
-        k.created_at, k.updated_at, p_now, p_caller_id,
-        (select c.name from api_keys c where c.organization_id = p_organization_id and c.id = p_caller_id)
-      from api_keys k where k.organization_id = p_organization_id and k.id = p_api_key_id;
-  delete from api_keys where organization_id = p_organization_id and id = p_api_key_id;
-  return 'done';
-end;
-$function$;
-
--- Creates a link to the console with the scopes p_scopes, of which the calling key has all: 'done', 'replayed',
--- 'caller_changed', or 'limit_reached' where p_limit links have not ended.
-create function create_console_link(
-  p_organization_id uuid, p_link_id uuid, p_now timestamptz, p_caller_id uuid, p_scopes text[], p_token_hash bytea,
-  p_expires_at timestamptz, p_limit int, p_response jsonb
-) returns text
-language plpgsql volatile as $function$
-begin
-  perform lock_clock(p_organization_id);
-  if replayed(p_organization_id, p_now, p_response) then
-    return 'replayed';
-  end if;
-  perform 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_caller_id
-    and (k.scopes @> p_scopes or '*' = any(k.scopes)) and (k.expires_at is null or k.expires_at > p_now);
-  if not found then
-    return 'caller_changed';
-  end if;
-  if (select count(*) from console_links c
-      where c.organization_id = p_organization_id and c.expires_at > p_now) >= p_limit then
-    return 'limit_reached';
-  end if;
-  perform store_response(p_organization_id, p_link_id, p_now, p_response);
-  insert into console_links (token_hash, organization_id, id, api_key_id, scopes, created_at, expires_at)
-    values (p_token_hash, p_organization_id, p_link_id, p_caller_id, p_scopes, p_now, p_expires_at);
-  return 'done';
-end;
-$function$;
+-- Others, each in a file of its name below packages/service/src:
+-- add_webhook_secret, can_send_again, count_log, count_responses, create_api_key, create_console_link
+-- create_webhook, delete_webhook, disable_registered, disable_webhook, drop_previous_secrets
+-- drop_previous_tokens, erasure_receipt, expire_api_key, fail_pending, fan_out_piece, is_last_manager
+-- key_is_unchanged, log_of_endpoint, log_of_event, missed_since, ping_webhook, read_log, record_event
+-- recover_piece, recover_webhook, refresh_subscription, replayed, report_endpoint, require_sealed_with
+-- resend_delivery, retry_delivery, retry_now, revoke_api_key, rotate_api_key, rotate_webhook_secret
+-- store_lone_response, store_response, update_api_key, update_webhook

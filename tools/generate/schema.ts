@@ -16,7 +16,7 @@ import { schemaOf } from '../../packages/service/src/schema.ts'
 type Database = Pick<Parameters<typeof endPool>[0], 'query'>
 
 /** Whose parts of functions are shown. */
-const shownKinds = ['ticket']
+const shownKinds = ['conversation']
 
 const statements = () => [
   migrationsTable,
@@ -56,14 +56,35 @@ async function functionsOfMigrations(database: Database): Promise<readonly strin
   })
 }
 
-/** Those of this version, for the kinds that are shown, by their names in the files. */
+/**
+ * Those of this version that a commit and the completion of its deliveries run, for the kinds that are shown, by their
+ * names in the files; of the others the names alone, which their files have.
+ */
 function functionsOfVersion(): readonly string[] {
-  const { functions } = schemaOf(kinds.filter(({ name }) => shownKinds.includes(name)))
+  const { functions, commitFunction } = schemaOf(kinds.filter(({ name }) => shownKinds.includes(name)))
   const withoutHash = new RegExp(`\\b(${functions.map(({ name }) => name).join('|')})\\b`, 'g')
-  return functions.map(({ definition }) => {
-    const text = definition.replace(withoutHash, (name) => name.replace(/_[0-9a-f]{12}$/, ''))
-    return `${text.replace(/^create or replace function/m, 'create function')};\n`
-  })
+  const plainName = (name: string) => name.replace(/_[0-9a-f]{12}$/, '')
+  const run = new Set([commitFunction.name])
+  const others = ['complete_deliveries', 'lock_clock', 'wake_queues']
+  for (const { name } of functions) if (others.includes(plainName(name))) run.add(name)
+  for (const name of run)
+    for (const [called] of functions.find((one) => one.name === name)?.definition.matchAll(withoutHash) ?? [])
+      run.add(called)
+  const rest = functions.filter(({ name }) => !run.has(name)).map(({ name }) => plainName(name))
+  return [
+    ...functions
+      .filter(({ name }) => run.has(name))
+      .map(({ definition }) => {
+        const text = definition.replace(withoutHash, plainName)
+        return `${text.replace(/^create or replace function/m, 'create function')};\n`
+      }),
+    `-- Others, each in a file of its name below packages/service/src:\n${wrapped(rest.sort().join(', '))}\n`,
+  ]
+}
+
+/** As lines of a comment. */
+function wrapped(text: string): string {
+  return text.replace(/(.{1,110})(?:, |$)/g, '-- $1\n').trimEnd()
 }
 
 /** Creates a database, migrates it, renders its schema and drops it. */
