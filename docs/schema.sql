@@ -594,7 +594,7 @@ create table teammates_words (
   primary key (organization_id, id)
 );
 create index teammates_words_found on teammates_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
-create index teammates_words_outdated on teammates_words (organization_id, id) where "left"(terms, 2) <> '~3'::text;
+create index teammates_words_outdated on teammates_words (organization_id, id) where "left"(terms, 2) <> '~4'::text;
 
 -- The stream of customers: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
 create table customers (
@@ -963,12 +963,13 @@ language sql stable parallel safe return
     || '"}';
 
 -- What the words p_terms are indexed as. Each term has the end of the organization's id in front, so that the index
--- finds those of one organization without an extension. One expression of built-in functions, which the planner
--- inlines.
+-- finds those of one organization without an extension. They are on the last line of the document. One expression of
+-- built-in functions, which the planner inlines.
 create function search_vector(p_organization_id uuid, p_terms text) returns tsvector
 language sql immutable parallel safe
 return array_to_tsvector(string_to_array(
-  right(p_organization_id::text, 8) || replace(p_terms, ' ', ' ' || right(p_organization_id::text, 8)), ' '));
+  right(p_organization_id::text, 8)
+    || replace(split_part(p_terms, e'\n', -1), ' ', ' ' || right(p_organization_id::text, 8)), ' '));
 
 -- The layout of a body's bytes (body.ts) for statements: what the database appends, and how it takes a reference out
 -- of a stored body. Stored bodies have it, so it never changes. All are expressions that the planner puts in place.

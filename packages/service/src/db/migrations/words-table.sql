@@ -14,4 +14,4 @@ create index __name___words_found on __name___words using gin (search_vector(org
   with (gin_pending_list_limit = 1024);
 
 -- Documents that an earlier release wrote (kinds/model/reindex.ts): empty when all are written anew.
-create index __name___words_outdated on __name___words (organization_id, id) where left(terms, 2) <> '~3';
+create index __name___words_outdated on __name___words (organization_id, id) where left(terms, 2) <> '~4';

@@ -115,7 +115,7 @@ function searchedFields(kind: Kind): readonly string[] {
  * The first term of every document that this release writes. Documents without it are written again (`backfill.ts`); a
  * migration builds their index anew for another version (`createSearchTable`).
  */
-export const documentVersion = '~3'
+export const documentVersion = '~4'
 
 /** The terms of a document, separated by spaces. The commit adds a number that it assigns. */
 export function searchTerms(kind: Kind, state: State): string {
