@@ -50,7 +50,7 @@ export async function seedRows(pool: Pool, kind: Kind, organizationId: string, r
     await pool.query(
       `insert into ${kind.table.name}_words (organization_id, id, created_at, terms)
          select $1::uuid, md5($1::uuid::text || n)::uuid, timestamptz '2026-01-01 00:00:00Z' + n * interval '1 minute',
-             '${documentVersion} ' || case when n % 500 = 77 then '${attributeTerm(...seededAttribute)} ' else '' end
+             '${documentVersion}\n' || case when n % 500 = 77 then '${attributeTerm(...seededAttribute)} ' else '' end
                || '#t' || n % 500 || ' word' || n % 5000 || ' name' || n
            from generate_series(1, $2::int) n`,
       [organizationId, rows],

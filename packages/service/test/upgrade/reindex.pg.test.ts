@@ -53,3 +53,17 @@ test('documents without the mark of this release are written again, as of the ro
   expect((await api.get(`/v1/tickets/${ticket.id}`)).json.updatedAt).toBe(ticket.updatedAt)
   expect((await api.get('/v1/changes?updatedAfter=1970-01-01T00:00:00Z&limit=100')).text).toBe(before)
 })
+
+test('names that the rules of an earlier release did not find are found after the backfill', async () => {
+  const { database } = shared()
+  const api = await shared().newOrganization()
+  await makeCustomer(api, { name: 'Müller', phone: '+4930555123456' })
+  await database.pool.query(
+    `update customers_words set terms = '~3 müller 4930555123456' where organization_id = $1`,
+    [api.organizationId],
+  )
+  const found = async (q: string) => (await api.get(`/v1/customers?q=${q}`)).json.pagination.total
+  expect([await found('muller'), await found('030555123456')]).toEqual([0, 0])
+  await backfillOf(database.pool, kinds).run()
+  expect([await found('muller'), await found('030555123456')]).toEqual([1, 1])
+})

@@ -2,7 +2,7 @@
 import type { Database } from '../../db/fair-pool.ts'
 import { queryTextWithin } from '../../db/text-query.ts'
 import type { Kind } from '../model/kind.ts'
-import { searchQuery } from '../model/search.ts'
+import { type Sought, searchQuery } from '../model/search.ts'
 import type { Condition } from './list-query.ts'
 
 interface BrowsePage {
@@ -135,11 +135,12 @@ function foundByTerms(
   { terms, others }: Conditions,
   values: unknown[],
 ): string {
-  const words = terms.flatMap((term) => (term.on === 'words' ? term.words : []))
+  const sought = terms.find((term) => term.on === 'words')?.sought ?? nothingSought
   const whole = terms.flatMap((term) => (term.on === 'term' ? [term.term] : []))
-  const query = `$${values.push(searchQuery(organizationId, { words, terms: whole }))}::tsquery`
+  const query = `$${values.push(searchQuery(organizationId, sought, whole))}::tsquery`
   const rowConditions = others.filter((condition) => !isOfCreation(condition))
   const filters = [
+    ...sought.parts.map((part) => ` and strpos(split_part(w.terms, E'\\n', 1), $${values.push(part)}) > 0`),
     ...others.filter(isOfCreation).map((condition) => filter(condition, 'w', values)),
     ...rowConditions.map((condition) => filter(condition, 't', values)),
   ]
@@ -147,6 +148,8 @@ function foundByTerms(
   return `select w.created_at, w.id from ${name}_words w ${rows}
         where search_vector(w.organization_id, w.terms) @@ ${query} and (w.organization_id = $1) is true${filters.join('')}`
 }
+
+const nothingSought: Sought = { words: [], choices: [], parts: [] }
 
 type Term = Extract<Condition, { on: 'words' | 'term' }>
 type Plain = Exclude<Condition, Term>

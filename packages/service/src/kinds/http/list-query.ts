@@ -23,8 +23,9 @@ import {
   attributeTerm,
   maxSearchWords,
   neededWords,
+  type Sought,
   searchWords,
-  soughtTerms,
+  soughtIn,
   tagTerm,
 } from '../model/search.ts'
 import { isSync, parseSync, type SyncQuery, syncParameters } from './sync.ts'
@@ -39,8 +40,8 @@ export type Condition =
   | { readonly on: 'after' | 'before'; readonly column: string; readonly at: string }
   /** A filter of the kind, at this time. */
   | { readonly on: 'time'; readonly at: string; readonly holds: (table: string, now: string) => string }
-  /** Beginnings of words. */
-  | { readonly on: 'words'; readonly words: readonly string[] }
+  /** Words of the search document. */
+  | { readonly on: 'words'; readonly sought: Sought }
 
 export type ListQuery =
   | {
@@ -176,7 +177,7 @@ const wordsFilter: Filter = {
   condition(text) {
     const words = neededWords(searchWords(text))
     if (words.length === 0) return invalid('q must have at least one letter or digit.')
-    if (words.length <= maxSearchWords) return ok({ on: 'words', words: soughtTerms(words) })
+    if (words.length <= maxSearchWords) return ok({ on: 'words', sought: soughtIn(text) })
     return invalid(
       `q must have at most ${maxSearchWords} words, repeats and beginnings of its other words not counted; got ${words.length}.`,
     )
