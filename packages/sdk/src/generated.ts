@@ -82,7 +82,7 @@ export interface TeammateFilters {
   createdAfter?: string | undefined
   /** Created earlier than this, exclusive. */
   createdBefore?: string | undefined
-  /** Has words that begin with each of these, at most 16. A search that takes longer than a few seconds is ended: 503. */
+  /** It has words that begin with each of these, at most 16, whatever their case and accents. A search that takes longer than a few seconds is ended: 503. */
   q?: string | undefined
 }
 
@@ -166,7 +166,7 @@ export interface CustomerFilters {
   createdAfter?: string | undefined
   /** Created earlier than this, exclusive. */
   createdBefore?: string | undefined
-  /** Has words that begin with each of these, at most 16. A search that takes longer than a few seconds is ended: 503. */
+  /** It has words that begin with each of these, at most 16, whatever their case and accents. A search that takes longer than a few seconds is ended: 503. */
   q?: string | undefined
 }
 
@@ -280,7 +280,7 @@ export interface ConversationFilters {
   createdAfter?: string | undefined
   /** Created earlier than this, exclusive. */
   createdBefore?: string | undefined
-  /** Has words that begin with each of these, at most 16. A search that takes longer than a few seconds is ended: 503. */
+  /** It, or its customer, or one of its messages has words that begin with each of these, at most 16, whatever their case and accents. A search that takes longer than a few seconds is ended: 503. */
   q?: string | undefined
 }
 
@@ -379,7 +379,7 @@ export interface MessageFilters {
   createdAfter?: string | undefined
   /** Created earlier than this, exclusive. */
   createdBefore?: string | undefined
-  /** Has words that begin with each of these, at most 16. A search that takes longer than a few seconds is ended: 503. */
+  /** It has words that begin with each of these, at most 16, whatever their case and accents. A search that takes longer than a few seconds is ended: 503. */
   q?: string | undefined
 }
 
@@ -419,7 +419,7 @@ export interface NoteFilters {
   createdAfter?: string | undefined
   /** Created earlier than this, exclusive. */
   createdBefore?: string | undefined
-  /** Has words that begin with each of these, at most 16. A search that takes longer than a few seconds is ended: 503. */
+  /** It has words that begin with each of these, at most 16, whatever their case and accents. A search that takes longer than a few seconds is ended: 503. */
   q?: string | undefined
 }
 
@@ -537,7 +537,7 @@ export interface TicketFilters {
   createdBefore?: string | undefined
   /** With `true`: is due before now, and neither resolved nor closed. */
   overdue?: 'true' | undefined
-  /** Has words that begin with each of these, at most 16. A search that takes longer than a few seconds is ended: 503. */
+  /** It, or its customer has words that begin with each of these, at most 16, whatever their case and accents. A search that takes longer than a few seconds is ended: 503. */
   q?: string | undefined
 }
 
@@ -661,7 +661,7 @@ export interface BookingFilters {
   startAfter?: string | undefined
   /** Earlier than this, exclusive. */
   startBefore?: string | undefined
-  /** Has words that begin with each of these, at most 16. A search that takes longer than a few seconds is ended: 503. */
+  /** It, or its customer has words that begin with each of these, at most 16, whatever their case and accents. A search that takes longer than a few seconds is ended: 503. */
   q?: string | undefined
 }
 

@@ -1862,7 +1862,7 @@ class TeammateFilters(TypedDict, total=False):
     createdBefore: str
     """Created earlier than this, exclusive."""
     q: str
-    """Has words that begin with each of these, at most 16. A search that takes longer than a few seconds is ended: 503."""
+    """It has words that begin with each of these, at most 16, whatever their case and accents. A search that takes longer than a few seconds is ended: 503."""
 
 
 class CustomerFilters(TypedDict, total=False):
@@ -1883,7 +1883,7 @@ class CustomerFilters(TypedDict, total=False):
     createdBefore: str
     """Created earlier than this, exclusive."""
     q: str
-    """Has words that begin with each of these, at most 16. A search that takes longer than a few seconds is ended: 503."""
+    """It has words that begin with each of these, at most 16, whatever their case and accents. A search that takes longer than a few seconds is ended: 503."""
 
 
 class ConversationFilters(TypedDict, total=False):
@@ -1910,7 +1910,7 @@ class ConversationFilters(TypedDict, total=False):
     createdBefore: str
     """Created earlier than this, exclusive."""
     q: str
-    """Has words that begin with each of these, at most 16. A search that takes longer than a few seconds is ended: 503."""
+    """It, or its customer, or one of its messages has words that begin with each of these, at most 16, whatever their case and accents. A search that takes longer than a few seconds is ended: 503."""
 
 
 class MessageFilters(TypedDict, total=False):
@@ -1929,7 +1929,7 @@ class MessageFilters(TypedDict, total=False):
     createdBefore: str
     """Created earlier than this, exclusive."""
     q: str
-    """Has words that begin with each of these, at most 16. A search that takes longer than a few seconds is ended: 503."""
+    """It has words that begin with each of these, at most 16, whatever their case and accents. A search that takes longer than a few seconds is ended: 503."""
 
 
 class NoteFilters(TypedDict, total=False):
@@ -1944,7 +1944,7 @@ class NoteFilters(TypedDict, total=False):
     createdBefore: str
     """Created earlier than this, exclusive."""
     q: str
-    """Has words that begin with each of these, at most 16. A search that takes longer than a few seconds is ended: 503."""
+    """It has words that begin with each of these, at most 16, whatever their case and accents. A search that takes longer than a few seconds is ended: 503."""
 
 
 class TicketFilters(TypedDict, total=False):
@@ -1977,7 +1977,7 @@ class TicketFilters(TypedDict, total=False):
     overdue: Literal["true"]
     """With `true`: is due before now, and neither resolved nor closed."""
     q: str
-    """Has words that begin with each of these, at most 16. A search that takes longer than a few seconds is ended: 503."""
+    """It, or its customer has words that begin with each of these, at most 16, whatever their case and accents. A search that takes longer than a few seconds is ended: 503."""
 
 
 class BookingFilters(TypedDict, total=False):
@@ -2004,7 +2004,7 @@ class BookingFilters(TypedDict, total=False):
     startBefore: str
     """Earlier than this, exclusive."""
     q: str
-    """Has words that begin with each of these, at most 16. A search that takes longer than a few seconds is ended: 503."""
+    """It, or its customer has words that begin with each of these, at most 16, whatever their case and accents. A search that takes longer than a few seconds is ended: 503."""
 
 
 class WebhookFilters(TypedDict, total=False):

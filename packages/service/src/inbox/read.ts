@@ -75,7 +75,8 @@ export function inboxStatement(
     found = `found as materialized (
       ${foundRows(conversation, organizationId, elsewhere, values)}),
     `
-    matching += ' and i.conversation_id in (select f.id from found f)'
+    // Probes the primary key: the planner, which takes few rows for found, would compare each with each.
+    matching += ' and i.conversation_id = any(array(select f.id from found f))'
   }
   const columns = 'select i.conversation_id as id, i.awaiting_since as since'
   const order = (row: string, since: string, id: string) => `order by ${row}.${since}, ${row}.${id} desc`

@@ -60,7 +60,11 @@ const listInbox = route({
   },
   async handle(services, call) {
     const { organizationId, scopes } = call.caller
-    const query = parseInboxQuery(searchParameters(call.request), formatTimestamp(services.clock.now()))
+    const query = parseInboxQuery(
+      searchParameters(call.request),
+      formatTimestamp(services.clock.now()),
+      scopes,
+    )
     if (!query.ok) return refused(query.error)
     const head = headersOnly(call.request)
     if (head !== null) return head
@@ -101,14 +105,18 @@ const countInboxRoute = route({
 
 const count = (description: string) => field({ type: 'integer', minimum: 0, maximum: countedTo }, description)
 
-function parseInboxQuery(query: URLSearchParams, now: string): Result<InboxQuery, Problem> {
+function parseInboxQuery(
+  query: URLSearchParams,
+  now: string,
+  scopes: readonly string[],
+): Result<InboxQuery, Problem> {
   const unknown = unknownParameter(query, [...Object.keys(own), ...Object.keys(filters)])
   if (unknown !== null) return fail(unknown)
   const values = readQuery(new URLSearchParams([...query].filter(([name]) => name in own)), own)
   if (!values.ok) return values
   const { limit, after, afterSince, awaitingReply } = values.value
   if (afterSince !== null && after === null) return invalid('afterSince goes with after: send both.')
-  const conditions = readConditions(conversation, query, now)
+  const conditions = readConditions(conversation, query, now, scopes)
   if (!conditions.ok) return conditions
   return ok({
     limit,

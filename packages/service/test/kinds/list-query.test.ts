@@ -12,7 +12,7 @@ const position = { at: 1_000, id: nilUuid }
 const cursor = { resource: 'customer', organizationId, epoch: 1, position, removalsAfter: null }
 
 const parse = (query: string, kind = customer) =>
-  parseListQuery(kind, organizationId, new URLSearchParams(query), systemClock)
+  parseListQuery(kind, { organizationId, scopes: ['*'] }, new URLSearchParams(query), systemClock)
 
 function read(query: string, kind = customer) {
   const parsed = parse(query, kind)

@@ -52,7 +52,12 @@ test('they are found by the index on their time', async () => {
     [organizationId],
   )
   await pool.query('analyze tickets')
-  const query = parseListQuery(ticket, organizationId, new URLSearchParams('overdue=true'), clock)
+  const query = parseListQuery(
+    ticket,
+    { organizationId, scopes: ['*'] },
+    new URLSearchParams('overdue=true'),
+    clock,
+  )
   if (!query.ok || query.value.mode !== 'browse') throw new Error('it is a list')
   const { text, values } = browseStatement(ticket, organizationId, query.value)
   const { rows } = await pool.query(`explain ${text}`, [...values])

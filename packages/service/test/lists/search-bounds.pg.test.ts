@@ -252,7 +252,12 @@ test('one match among many rows costs a few blocks, whoever else has rows', asyn
     ])
   }
   async function blocksRead({ connection }: TestDatabase, organizationId: string, query: string) {
-    const parsed = parseListQuery(customer, organizationId, new URLSearchParams(query), systemClock)
+    const parsed = parseListQuery(
+      customer,
+      { organizationId, scopes: ['*'] },
+      new URLSearchParams(query),
+      systemClock,
+    )
     if (!parsed.ok || parsed.value.mode !== 'browse') throw new Error(JSON.stringify(parsed))
     const { text, values } = browseStatement(customer, organizationId, parsed.value)
     const one = createPool(connection, { max: 1, onIdleError: () => {} })

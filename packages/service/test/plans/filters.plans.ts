@@ -66,7 +66,7 @@ function valueFor(kind: Kind, name: string): string {
 
 /** The plan of the statement that a list runs for this query, as it ran. */
 async function planOf(kind: Kind, query: Readonly<Record<string, string>>): Promise<Plan> {
-  const parsed = parseListQuery(kind, ours, new URLSearchParams(query), {
+  const parsed = parseListQuery(kind, { organizationId: ours, scopes: ['*'] }, new URLSearchParams(query), {
     now: () => Date.parse('2026-03-10T00:00:00.000Z'),
   })
   if (!parsed.ok || parsed.value.mode !== 'browse') throw new Error(JSON.stringify(parsed))

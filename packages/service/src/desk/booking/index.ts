@@ -32,6 +32,7 @@ export const booking = defineKind({
     'booking.deleted': 'a booking is deleted, by itself or with its customer',
   },
   removedEvent: 'booking.deleted',
+  foundBy: [{ plural: 'customers', phrase: 'its customer', column: 'customer_id' }],
   periods: {
     owner: 'assigneeId',
     starts: 'startAt',

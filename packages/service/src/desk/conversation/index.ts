@@ -29,6 +29,10 @@ export const conversation = defineKind({
     'conversation.deleted': 'a conversation is deleted, by itself or with its customer',
   },
   removedEvent: 'conversation.deleted',
+  foundBy: [
+    { plural: 'customers', phrase: 'its customer', column: 'customer_id' },
+    { plural: 'messages', phrase: 'one of its messages', column: 'conversation_id', refersHere: true },
+  ],
   rules: { create: createConversation, update: updateConversation, events: conversationEvents },
   actions: {
     escalate: action({

@@ -74,6 +74,7 @@ export const ticket = defineKind({
     'ticket.deleted': 'a ticket is deleted, by itself or with its customer',
   },
   removedEvent: 'ticket.deleted',
+  foundBy: [{ plural: 'customers', phrase: 'its customer', column: 'customer_id' }],
   refusals: ['invalid_transition', 'ticket_closed'],
   filters: {
     overdue: {

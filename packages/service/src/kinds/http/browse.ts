@@ -1,7 +1,7 @@
 /** Browsing (specification 6.2): existing rows, newest first, by filter. For display, as rows move between pages. */
 import type { Database } from '../../db/fair-pool.ts'
 import { queryTextWithin } from '../../db/text-query.ts'
-import type { Kind } from '../model/kind.ts'
+import type { FoundBy, Kind } from '../model/kind.ts'
 import { type Sought, searchQuery } from '../model/search.ts'
 import type { Condition } from './list-query.ts'
 
@@ -125,9 +125,9 @@ function rowsWith(name: string, conditions: readonly Plain[], values: unknown[])
 }
 
 /**
- * Search documents have the time of creation, so rows are read only where another filter needs them. The index entries
- * begin with the organization, so the condition on it is written in a form that cannot use the primary key: the
- * planner, which does not know how few rows have a word, would read all of the organization's rows.
+ * By the row's own terms, and by the words of other kinds. The index entries begin with the organization, so the condition
+ * on it is written in a form that cannot use the primary key: the planner, which does not know how few rows have a word,
+ * would read all of the organization's rows.
  */
 function foundByTerms(
   name: string,
@@ -135,21 +135,59 @@ function foundByTerms(
   { terms, others }: Conditions,
   values: unknown[],
 ): string {
-  const sought = terms.find((term) => term.on === 'words')?.sought ?? nothingSought
+  const { sought, foundBy } = terms.find((term) => term.on === 'words') ?? nothingSought
   const whole = terms.flatMap((term) => (term.on === 'term' ? [term.term] : []))
-  const query = `$${values.push(searchQuery(organizationId, sought, whole))}::tsquery`
+  const parts = sought.parts.map((part) => `$${values.push(part)}`)
+  const own = foundByOwn(name, { query: searchQuery(organizationId, sought, whole), parts, others }, values)
+  if (foundBy.length === 0) return own
+  const query = `$${values.push(searchQuery(organizationId, sought))}::tsquery`
+  const marked =
+    whole.length === 0
+      ? ''
+      : ` and exists (select 1 from ${name}_words o where o.organization_id = $1 and o.id = t.id
+          and search_vector(o.organization_id, o.terms) @@ $${values.push(searchQuery(organizationId, nothingSought.sought, whole))}::tsquery)`
+  const rows = `select t.created_at, t.id ${rowsWith(name, others, values)}${marked}`
+  const byOthers = foundBy.map(({ plural, column, refersHere }) =>
+    refersHere
+      ? `${rows} and t.id in (select r.${column} from ${plural}_words w
+            join ${plural} r on r.organization_id = $1 and r.id = w.id where (w.organization_id = $1) is true and ${hasTerms(query, parts)})`
+      : `${rows} and t.${column} in (select w.id from ${plural}_words w
+            where (w.organization_id = $1) is true and ${hasTerms(query, parts)})`,
+  )
+  return [own, ...byOthers].join('\n      union\n      ')
+}
+
+/** Search documents have the time of creation, so rows are read only where another filter needs them. */
+function foundByOwn(
+  name: string,
+  {
+    query,
+    parts,
+    others,
+  }: { readonly query: string; readonly parts: readonly string[]; readonly others: readonly Plain[] },
+  values: unknown[],
+): string {
+  const found = hasTerms(`$${values.push(query)}::tsquery`, parts)
   const rowConditions = others.filter((condition) => !isOfCreation(condition))
   const filters = [
-    ...sought.parts.map((part) => ` and strpos(split_part(w.terms, E'\\n', 1), $${values.push(part)}) > 0`),
     ...others.filter(isOfCreation).map((condition) => filter(condition, 'w', values)),
     ...rowConditions.map((condition) => filter(condition, 't', values)),
   ]
   const rows = rowConditions.length === 0 ? '' : `join ${name} t on t.organization_id = $1 and t.id = w.id`
   return `select w.created_at, w.id from ${name}_words w ${rows}
-        where search_vector(w.organization_id, w.terms) @@ ${query} and (w.organization_id = $1) is true${filters.join('')}`
+        where (w.organization_id = $1) is true and ${found}${filters.join('')}`
 }
 
-const nothingSought: Sought = { words: [], choices: [], parts: [] }
+/** Whether a search document `w` has all of it. */
+function hasTerms(query: string, parts: readonly string[]): string {
+  const texts = parts.map((part) => ` and strpos(split_part(w.terms, e'\\n', 1), ${part}) > 0`)
+  return `search_vector(w.organization_id, w.terms) @@ ${query}${texts.join('')}`
+}
+
+const nothingSought = {
+  sought: { words: [], choices: [], parts: [] } as Sought,
+  foundBy: [] as readonly FoundBy[],
+}
 
 type Term = Extract<Condition, { on: 'words' | 'term' }>
 type Plain = Exclude<Condition, Term>

@@ -1,5 +1,7 @@
 /** The query of a list: a browse with filters, or a sync. */
 import { numberFault, readJson } from '@deskwire/sdk/json'
+import type { Caller } from '../../auth/authenticator.ts'
+import { grants } from '../../auth/scopes.ts'
 import {
   anId,
   createdBetween,
@@ -18,7 +20,7 @@ import { type Clock, formatTimestamp, parseTimestamp } from '../../kernel/timest
 import type { QueryParameter, QueryParameters } from '../../openapi/api-module.ts'
 import { fieldSchema } from '../../openapi/field-schemas.ts'
 import { tag } from '../model/common-fields.ts'
-import type { Kind } from '../model/kind.ts'
+import type { FoundBy, Kind } from '../model/kind.ts'
 import {
   attributeTerm,
   maxSearchWords,
@@ -40,8 +42,8 @@ export type Condition =
   | { readonly on: 'after' | 'before'; readonly column: string; readonly at: string }
   /** A filter of the kind, at this time. */
   | { readonly on: 'time'; readonly at: string; readonly holds: (table: string, now: string) => string }
-  /** Words of the search document. */
-  | { readonly on: 'words'; readonly sought: Sought }
+  /** Words of the search document, or of one of another kind. */
+  | { readonly on: 'words'; readonly sought: Sought; readonly foundBy: readonly FoundBy[] }
 
 export type ListQuery =
   | {
@@ -57,7 +59,7 @@ export type ListQuery =
 const uuid = '[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}'
 
 interface Filter extends QueryParameter {
-  readonly condition: (text: string, now: string) => Result<Condition, Problem>
+  readonly condition: (text: string, now: string, scopes: readonly string[]) => Result<Condition, Problem>
 }
 
 /** The filters of a kind's list, by parameter. */
@@ -78,7 +80,7 @@ export const filtersOf: (kind: Kind) => Readonly<Record<string, Filter>> = madeO
     filters[range.before] = timeFilter(range.before, 'before', column.name, 'Earlier than this, exclusive.')
   }
   for (const [name, filter] of Object.entries(kind.filters ?? {})) filters[name] = ofTime(name, filter)
-  if (kind.fieldNames.some((name) => kind.fields[name]?.search)) filters.q = wordsFilter
+  if (kind.fieldNames.some((name) => kind.fields[name]?.search)) filters.q = wordsFilter(kind)
   return filters
 })
 
@@ -171,17 +173,22 @@ function scalarOf(text: string): string | number | boolean {
   }
 }
 
-const wordsFilter: Filter = {
-  description: `Has words that begin with each of these, at most ${maxSearchWords}. A search that takes longer than a few seconds is ended: 503.`,
-  schema: { type: 'string', minLength: 1 },
-  condition(text) {
-    const words = neededWords(searchWords(text))
-    if (words.length === 0) return invalid('q must have at least one letter or digit.')
-    if (words.length <= maxSearchWords) return ok({ on: 'words', sought: soughtIn(text) })
-    return invalid(
-      `q must have at most ${maxSearchWords} words, repeats and beginnings of its other words not counted; got ${words.length}.`,
-    )
-  },
+function wordsFilter({ foundBy = [] }: Kind): Filter {
+  return {
+    description: `${['It', ...foundBy.map(({ phrase }) => phrase)].join(', or ')} has words that begin with each of these, at most ${maxSearchWords}, whatever their case and accents. A search that takes longer than a few seconds is ended: 503.`,
+    schema: { type: 'string', minLength: 1 },
+    condition(text, _now, scopes) {
+      const words = neededWords(searchWords(text))
+      if (words.length === 0) return invalid('q must have at least one letter or digit.')
+      if (words.length > maxSearchWords)
+        return invalid(
+          `q must have at most ${maxSearchWords} words, repeats and beginnings of its other words not counted; got ${words.length}.`,
+        )
+      // Whether a row is found shows what the other object says.
+      const readable = foundBy.filter(({ plural }) => grants(scopes, `${plural}:read`))
+      return ok({ on: 'words', sought: soughtIn(text), foundBy: readable })
+    },
+  }
 }
 
 /** As many as a page has. */
@@ -229,7 +236,7 @@ export const listParameters: (kind: Kind) => QueryParameters = madeOnce((kind) =
 
 export function parseListQuery(
   kind: Kind,
-  organizationId: string,
+  { organizationId, scopes }: Pick<Caller, 'organizationId' | 'scopes'>,
   query: URLSearchParams,
   clock: Clock,
 ): Result<ListQuery, Problem> {
@@ -250,23 +257,24 @@ export function parseListQuery(
   if (!following.ok) return following
   if (following.value !== null && offset.value > 0)
     return invalid('after replaces offset: send one of them, or an offset of 0.')
-  const conditions = readConditions(kind, query, formatTimestamp(clock.now()))
+  const conditions = readConditions(kind, query, formatTimestamp(clock.now()), scopes)
   if (!conditions.ok) return conditions
   const page = { limit: limit.value, offset: offset.value, after: following.value }
   return ok({ mode: 'browse', ...page, conditions: conditions.value })
 }
 
-/** The filters of a kind's list in a query, whatever else it has, at `now`. */
+/** The filters of a kind's list in a query, whatever else it has, at `now`, for a key with these scopes. */
 export function readConditions(
   kind: Kind,
   query: URLSearchParams,
   now: string,
+  scopes: readonly string[],
 ): Result<readonly Condition[], Problem> {
   const conditions: Condition[] = []
   for (const [name, filter] of Object.entries(filtersOf(kind))) {
     const text = query.get(name)
     if (text === null) continue
-    const condition = filter.condition(text, now)
+    const condition = filter.condition(text, now, scopes)
     if (!condition.ok) return condition
     conditions.push(condition.value)
   }

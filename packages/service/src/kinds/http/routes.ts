@@ -108,7 +108,7 @@ function list(kind: Kind) {
     errors: ['invalid_cursor', 'filter_not_allowed_in_sync', 'cursor_too_old'],
     async handle({ stream, browse, clock }, call) {
       const { organizationId } = call.caller
-      const query = parseListQuery(kind, organizationId, searchParameters(call.request), clock)
+      const query = parseListQuery(kind, call.caller, searchParameters(call.request), clock)
       if (!query.ok) return refused(query.error)
       const head = headersOnly(call.request)
       if (head !== null) return head

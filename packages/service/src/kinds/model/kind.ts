@@ -44,6 +44,16 @@ export function action<S, const F extends Fields>(declaration: {
 /** Adds, renames or drops a field of a body. Pure and total. Sets no new reference and leaves the sequence alone. */
 type Upgrade = (shown: State) => State
 
+/** Another kind by whose words objects are found, and the column that holds the reference between them. */
+export interface FoundBy {
+  readonly plural: string
+  /** For the documents: `its customer`. */
+  readonly phrase: string
+  readonly column: string
+  /** The other kind's table has the column; default: the kind's own. */
+  readonly refersHere?: boolean
+}
+
 export interface Declaration<F extends Fields> {
   /** Singular, as in `object` and in event types: `ticket`. */
   readonly name: string
@@ -73,6 +83,8 @@ export interface Declaration<F extends Fields> {
   readonly filters?: Readonly<
     Record<string, { readonly description: string; readonly holds: (t: string, now: string) => string }>
   >
+  /** `q` also finds its objects by the words of these, with a key that may read them. */
+  readonly foundBy?: readonly FoundBy[]
   /** What its rules require in addition to each field's own rules, as a sentence for the documents. */
   readonly demands?: string
   /** Error codes of its own rules, in addition to those of every kind. */
