@@ -83,13 +83,18 @@ function pairsOf(run: string, last: boolean): string[] {
   return last || pairs.length === 0 ? [...pairs, ...letters.slice(-1)] : pairs
 }
 
+/** `O'Brien` as a whole, which its first part begins, and its other parts. The whole has the pairs of all parts. */
+function joinedWords(word: string): readonly string[] {
+  const others = word.split(joiner).slice(1)
+  return [withoutJoiners(word), ...others.filter((part) => !hasUnspaced(part))]
+}
+
 /** Adds what a row with this text is found by, and its words that are not found by terms alone. */
 function addTerms(text: string, terms: Set<string>, unspacedWords: Set<string>): void {
   const folded = fold(text)
   const isSpaced = !hasUnspaced(folded)
   for (const word of writtenWords(folded)) {
-    // The first part begins the whole.
-    const all = word.includes(joiner) ? [withoutJoiners(word), ...word.split(joiner).slice(1)] : [word]
+    const all = word.includes(joiner) ? joinedWords(word) : [word]
     for (const one of all) {
       if (isSpaced || !hasUnspaced(one)) {
         terms.add(one.length <= longestWord ? one : cut(one))
@@ -108,7 +113,7 @@ function addTerms(text: string, terms: Set<string>, unspacedWords: Set<string>):
 const e164 = /^\+[1-9]\d{6,14}$/
 
 /** Digits and what people put between them, of which a copied number may have invisible ones around it. */
-const phoneNumber = /(?<![\p{L}\p{N}])[+(]?\d[\d\s()./\p{Pd}\p{Cf}]{0,40}\d(?![\p{L}\p{N}])/gu
+const phoneNumber = /(?=[+(\d])(?<![\p{L}\p{N}])[+(]?\d[\d\s()./\p{Pd}\p{Cf}]{0,40}\d(?![\p{L}\p{N}])/gu
 const fewestPhoneDigits = 6
 const mostPhoneDigits = 15
 
@@ -156,7 +161,7 @@ function soughtTerms(run: string): readonly string[] {
 
 /** Without repeats, and without words that begin another one, which they imply. */
 export function neededWords(words: readonly string[]): string[] {
-  const sorted = [...words].sort()
+  const sorted = [...new Set(words)].sort()
   return sorted.filter((word, n) => !(sorted[n + 1]?.startsWith(word) ?? false))
 }
 
