@@ -177,7 +177,7 @@ function runFromNothing(): void {
   const rows = stdout.split('\n').filter((line) => line.startsWith('| '))
   if (rows.length === cases.length) {
     const table = ['| case | run | expected | seen |', '| --- | --- | --- | --- |', ...rows].join('\n')
-    const marked = /(?<=<!-- machines: made by the check -->\n)[\s\S]*(?=\n<!-- end -->)/
+    const marked = /(?<=<!-- machines: made by the check -->\n)[\s\S]*?(?=\n<!-- end -->)/
     writeFileSync(
       file,
       readFileSync(file, 'utf8').replace(marked, () => table),

@@ -144,6 +144,14 @@ export const checks: Readonly<Record<string, Check>> = {
     minutes: 2,
     when: 'night',
   },
+  search: {
+    shows:
+      'q finds what people type for names, telephone numbers and Japanese texts of others, and nothing else',
+    program: ['checks/search.ts'],
+    needs: [registries],
+    minutes: 2,
+    when: 'night',
+  },
   fuzz: {
     shows:
       'no call that schemathesis makes up ends in a 5xx or in a response that openapi.json does not have',
