@@ -820,7 +820,8 @@ create view kind_counters as
       select k.kind from kinds k where k.kind is not null) k
     cross join lateral (
       select f.live_count, f.removed_count, f.stored_bytes, f.last_number, f.digest, f.content_digest from commits f
-        where f.organization_id = o.organization_id and f.kind = k.kind order by f.stamp desc limit 1) c;
+        where f.organization_id = o.organization_id and f.kind between k.kind and k.kind
+        order by f.kind desc, f.stamp desc limit 1) c;
 
 -- Events with what the object was after their change.
 create view events_with_body as
@@ -1003,8 +1004,8 @@ create type commit_change as (
   -- The version that it was decided on. A row of another version is not changed; null: a new row.
   expected timestamptz,
   created_at timestamptz,
-  -- The body, up to the part that the database writes.
-  head text,
+  -- The place in p_heads of its head: the body, up to the part that the database writes.
+  head integer,
   -- The kind's own columns, by name. referring: column, target, count and latest.
   own jsonb,
   -- Which of them must be unique or refer to rows that exist, as kind.column; kind.period: the time must be free.
@@ -1027,7 +1028,8 @@ create type commit_change as (
   response jsonb
 );
 
--- What holds for a whole call of the commit function.
+-- What holds for a whole call of the commit function, and what its changes are, so that it takes no step that they do
+-- not need.
 create type commit_limits as (
   max_attempts integer,
   -- How long to wait for the clock row, and for any other.
@@ -1039,7 +1041,14 @@ create type commit_limits as (
   max_rows bigint,
   max_bytes bigint,
   -- The delete of the call removes what it would detach as well.
-  erases boolean
+  erases boolean,
+  -- The kinds of its changes; each operation with its kind, and find with the kind of a change that has terms; checks.
+  kinds text[],
+  operations text[],
+  checks text[],
+  -- Whether a unit has several entries, and whether a change has a response.
+  are_together boolean,
+  have_responses boolean
 );
 
 -- One row that a commit has written, as the functions of its kind report it: what is told of it, and what it adds to
@@ -1063,8 +1072,26 @@ create type written_row as (
   number bigint
 );
 
+-- The changes of one kind that are not refused, or those of one operation, with their organization. The planner puts
+-- it in place, but does not see that it is one organization, and expects one change: without statistics it would
+-- expect few rows of an organization, and read all of them instead of finding each by its key.
+create function changes_of(
+  p_organization_id uuid, p_changes commit_change[], p_kind text, p_operation text, p_refused uuid[]
+) returns table (
+  organization_id uuid, id uuid, expected timestamptz, created_at timestamptz, head integer, own jsonb, checks text[],
+  old_term bigint, old_content bigint, bytes integer, terms text, events text[], changed jsonb, trace_context text,
+  cause jsonb, change commit_change
+) language sql stable as $function$
+  select p_organization_id, c.id, c.expected, c.created_at, c.head, c.own, c.checks, c.old_term, c.old_content, c.bytes,
+      c.terms, c.events, c.changed, c.trace_context, c.cause, c
+    from unnest(p_changes) c
+    where c.kind = p_kind and (p_operation is null or c.operation = p_operation) and c.id <> all(p_refused)
+      and c.id = any(array[c.id])
+    offset 0
+$function$;
+
 -- The counters of each kind of which rows were written, as they are afterwards; digests are modulo 2^64. The planner
--- puts it in place.
+-- puts it in place. The latest row of a kind is found by the key, the one index with that order.
 create function counters_after(p_organization_id uuid, p_written written_row[]) returns table (
   kind text, live_count bigint, removed_count bigint, stored_bytes bigint, last_number bigint, digest numeric,
   content_digest numeric
@@ -1080,7 +1107,8 @@ create function counters_after(p_organization_id uuid, p_written written_row[]) 
         from unnest(p_written) u group by u.kind) w
     left join lateral (
       select k.live_count, k.removed_count, k.stored_bytes, k.last_number, k.digest, k.content_digest from commits k
-        where k.organization_id = p_organization_id and k.kind = w.kind order by k.stamp desc limit 1) c on true
+        where k.organization_id = p_organization_id and k.kind between w.kind and w.kind
+        order by k.kind desc, k.stamp desc limit 1) c on true
 $function$;
 
 -- The ids of all changes whose unit has a refused one: they commit together or not at all. `p_refusals`: an array of
@@ -1153,9 +1181,13 @@ declare
   v_found written_row[];
   v_all written_row[];
 begin
-  if p_kind = 'customer' then
+  if p_kind = 'customer' and exists (select 1 from unnest(p_removed) d(id)
+      cross join lateral (select f.id from conversations f
+        where f.organization_id = p_organization_id and f.customer_id between d.id and d.id and f.removed_at is null
+        order by f.customer_id limit 1) f) then
     with referring as materialized (
-      select t.id, t.updated_at, t.body, d.id as removed_id from unnest(p_removed) d(id)
+      select p_organization_id as organization_id, t.id, t.updated_at, t.body, d.id as removed_id
+        from unnest(p_removed) d(id)
         cross join lateral (select f.id, f.updated_at, f.body from conversations f
           where f.organization_id = p_organization_id and f.customer_id between d.id and d.id and f.removed_at is null
           order by f.customer_id offset 0) t),
@@ -1163,12 +1195,12 @@ begin
       update conversations t set (removed_at, updated_at, body, customer_id, channel, status, handled_by, assignee_id, resolved_at, summarized_at, external_id)
           = row(p_stamp, p_stamp, removal_record('conversation', t.id, p_stamp), null, null, null, null, null, null, null, null)
         from referring r where (p_erases or false)
-          and t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.updated_at
+          and t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.updated_at
         returning t.id, t.body, r.body as old_body),
     detached as (
       update conversations t set customer_id = null, updated_at = p_stamp, body = body_without_last(r.body, v_tail)
         from referring r where not (p_erases or false)
-          and t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.updated_at
+          and t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.updated_at
         returning t.id, t.body, r.body as old_body, r.removed_id),
     noted as (
       insert into detachments (organization_id, subject_id, removed_id, field)
@@ -1184,9 +1216,13 @@ begin
         union all select d.id, null, d.body, d.old_body from detached d) w;
     v_all := v_all || v_found;
   end if;
-  if p_kind = 'teammate' then
+  if p_kind = 'teammate' and exists (select 1 from unnest(p_removed) d(id)
+      cross join lateral (select f.id from conversations f
+        where f.organization_id = p_organization_id and f.assignee_id between d.id and d.id and f.removed_at is null
+        order by f.assignee_id limit 1) f) then
     with referring as materialized (
-      select t.id, t.updated_at, t.body, d.id as removed_id from unnest(p_removed) d(id)
+      select p_organization_id as organization_id, t.id, t.updated_at, t.body, d.id as removed_id
+        from unnest(p_removed) d(id)
         cross join lateral (select f.id, f.updated_at, f.body from conversations f
           where f.organization_id = p_organization_id and f.assignee_id between d.id and d.id and f.removed_at is null
           order by f.assignee_id offset 0) t),
@@ -1194,12 +1230,12 @@ begin
       update conversations t set (removed_at, updated_at, body, customer_id, channel, status, handled_by, assignee_id, resolved_at, summarized_at, external_id)
           = row(p_stamp, p_stamp, removal_record('conversation', t.id, p_stamp), null, null, null, null, null, null, null, null)
         from referring r where (p_erases or false)
-          and t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.updated_at
+          and t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.updated_at
         returning t.id, t.body, r.body as old_body),
     detached as (
       update conversations t set assignee_id = null, updated_at = p_stamp, body = body_without_field(r.body, v_tail, 'assigneeId', r.removed_id)
         from referring r where not (p_erases or false)
-          and t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.updated_at
+          and t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.updated_at
         returning t.id, t.body, r.body as old_body, r.removed_id),
     noted as (
       insert into detachments (organization_id, subject_id, removed_id, field)
@@ -1215,8 +1251,11 @@ begin
         union all select d.id, null, d.body, d.old_body from detached d) w;
     v_all := v_all || v_found;
   end if;
-  delete from conversations_words w using unnest(v_all) g
-    where g.rows < 0 and w.organization_id = p_organization_id and w.id = g.id;
+  if v_all is not null then
+    delete from conversations_words w
+      using (select p_organization_id as organization_id, g.id from unnest(v_all) g where g.rows < 0 offset 0) g
+      where w.organization_id = g.organization_id and w.id = g.id;
+  end if;
   return v_all;
 end;
 $function$;
@@ -1226,15 +1265,16 @@ $function$;
 -- has refused or written. No other kind's table is read, but to see that a row referred to exists.
 --
 -- Rows are found by their key, whatever the planner knows of the tables: a row that is expected by a condition that no
--- partial index matches; a row referred to by a range, of which only the key has the order.
+-- partial index matches; a row referred to by a range, of which only the key has the order; see also changes-of.sql.
 
 -- Refusals of changes, and of rows that their units were decided on, that are in another version by now.
 create function moved_on_conversation(p_organization_id uuid, p_changes commit_change[]) returns jsonb
 language plpgsql stable as $function$
 begin
-  return to_jsonb(array(select jsonb_build_object('id', c.id, 'reason', 'conflict') from unnest(p_changes) c
-    where c.kind = 'conversation' and c.expected is not null
-      and not exists (select 1 from conversations t where t.organization_id = p_organization_id and t.id = c.id
+  return to_jsonb(array(select jsonb_build_object('id', c.id, 'reason', 'conflict')
+    from changes_of(p_organization_id, p_changes, 'conversation', null, '{}') c
+    where c.expected is not null
+      and not exists (select 1 from conversations t where t.organization_id = c.organization_id and t.id = c.id
         and t.updated_at = c.expected and coalesce(t.removed_at, 'infinity') = 'infinity')));
 end;
 $function$;
@@ -1249,14 +1289,15 @@ begin
   with gone as (
     update conversations t set (removed_at, updated_at, body, customer_id, channel, status, handled_by, assignee_id, resolved_at, summarized_at, external_id)
         = row(p_stamp, p_stamp, removal_record('conversation', t.id, p_stamp), null, null, null, null, null, null, null, null)
-      from unnest(p_changes) c
-      where c.kind = 'conversation' and c.operation = 'delete' and c.id <> all(p_refused)
-        and t.organization_id = p_organization_id and t.id = c.id and t.updated_at = c.expected
+      from changes_of(p_organization_id, p_changes, 'conversation', 'delete', p_refused) c
+      where t.organization_id = c.organization_id and t.id = c.id and t.updated_at = c.expected
         and coalesce(t.removed_at, 'infinity') = 'infinity'
       returning t.id, t.body, c.events, c.trace_context, c.cause, c.bytes, c.old_term, c.old_content)
   select array_agg(row('conversation', g.id, g.body, g.body, g.events, null, g.trace_context, g.cause,
       -1, -g.bytes, -g.old_term, -g.old_content, 0)::written_row) into v_gone from gone g;
-  delete from conversations_words w using unnest(v_gone) g where w.organization_id = p_organization_id and w.id = g.id;
+  delete from conversations_words w
+    using (select p_organization_id as organization_id, g.id from unnest(v_gone) g offset 0) g
+    where w.organization_id = g.organization_id and w.id = g.id;
   return v_gone;
 end;
 $function$;
@@ -1270,23 +1311,23 @@ declare
   v_current commit_change[];
   v_found jsonb := '[]';
 begin
-  v_current := array(select c from unnest(p_changes) c
-    where c.kind = 'conversation' and c.checks is not null and c.id <> all(p_refused)
-      and (c.expected is null or exists (select 1 from conversations t where t.organization_id = p_organization_id
+  v_current := array(select c.change from changes_of(p_organization_id, p_changes, 'conversation', null, p_refused) c
+    where c.checks is not null
+      and (c.expected is null or exists (select 1 from conversations t where t.organization_id = c.organization_id
         and t.id = c.id and t.updated_at = c.expected and coalesce(t.removed_at, 'infinity') = 'infinity')));
   -- Unique values that another row has.
   if 'conversation.external_id' = any(p_checks) then
     v_found := v_found || to_jsonb(array(
       select jsonb_build_object('id', c.id, 'reason', 'duplicate', 'field', 'externalId', 'existingId', t.id)
-        from unnest(v_current) c cross join lateral jsonb_to_record(c.own) as v(external_id text)
-        join conversations t on t.organization_id = p_organization_id and t.external_id = v.external_id and t.id <> c.id
-        where 'conversation.external_id' = any(c.checks)));
+        from (select p_organization_id as organization_id, u.id, (u.own->>'external_id')::text as external_id
+          from unnest(v_current) u where 'conversation.external_id' = any(u.checks) offset 0) c
+        join conversations t on t.organization_id = c.organization_id and t.external_id = c.external_id and t.id <> c.id));
   end if;
   -- References to rows that do not exist, or that may not be referred to.
   if 'conversation.customer_id' = any(p_checks) then
     v_found := v_found || to_jsonb(array(
       select jsonb_build_object('id', c.id, 'reason', 'dangling', 'field', 'customerId')
-        from unnest(v_current) c cross join lateral jsonb_to_record(c.own) as v(customer_id uuid)
+        from unnest(v_current) c cross join lateral (select (c.own->>'customer_id')::uuid as customer_id) v
         where 'conversation.customer_id' = any(c.checks) and v.customer_id is not null
           and not exists (select 1 from (select f.removed_at, false as holds from conversations f
               where f.organization_id = p_organization_id and f.id between v.customer_id and v.customer_id
@@ -1308,7 +1349,7 @@ begin
   if 'conversation.assignee_id' = any(p_checks) then
     v_found := v_found || to_jsonb(array(
       select jsonb_build_object('id', c.id, 'reason', 'dangling', 'field', 'assigneeId')
-        from unnest(v_current) c cross join lateral jsonb_to_record(c.own) as v(assignee_id uuid)
+        from unnest(v_current) c cross join lateral (select (c.own->>'assignee_id')::uuid as assignee_id) v
         where 'conversation.assignee_id' = any(c.checks) and v.assignee_id is not null
           and not exists (select 1 from (select f.removed_at, false as holds from conversations f
               where f.organization_id = p_organization_id and f.id between v.assignee_id and v.assignee_id
@@ -1334,7 +1375,8 @@ $function$;
 -- New and changed rows, and what they are found by. A body of a later version of its kind keeps that version, as it
 -- keeps the members that this version lacks.
 create function write_conversation(
-  p_organization_id uuid, p_stamp timestamptz, p_changes commit_change[], p_operations text[], p_refused uuid[]
+  p_organization_id uuid, p_stamp timestamptz, p_changes commit_change[], p_heads text[], p_operations text[],
+  p_refused uuid[]
 ) returns written_row[] language plpgsql volatile as $function$
 declare
   v_stamp text := timestamp_text(p_stamp);
@@ -1345,18 +1387,18 @@ declare
 begin
   if 'insert conversation' = any(p_operations) then
     with fresh as materialized (
-      select c.id, c.created_at, c.head || t.tail as body, t.tail, c.own, c.terms, c.events, c.trace_context, c.cause,
-          (v_numbers->>c.id::text)::bigint as number
-        from unnest(p_changes) c cross join lateral (select '' || v_tail as tail) t
-        where c.kind = 'conversation' and c.operation = 'insert' and c.id <> all(p_refused)),
+      select c.id, c.created_at, p_heads[c.head] || t.tail as body, t.tail, c.own, c.terms, c.events, c.trace_context,
+          c.cause, (v_numbers->>c.id::text)::bigint as number
+        from changes_of(p_organization_id, p_changes, 'conversation', 'insert', p_refused) c
+        cross join lateral (select '' || v_tail as tail) t),
     found_by as (
       insert into conversations_words (organization_id, id, created_at, terms)
         select p_organization_id, f.id, f.created_at, concat_ws(' ', f.terms, f.number) from fresh f
           where f.terms is not null),
     added as (
       insert into conversations (organization_id, id, created_at, updated_at, body, body_version, customer_id, channel, status, handled_by, assignee_id, resolved_at, summarized_at, external_id)
-        select p_organization_id, f.id, f.created_at, p_stamp, f.body, 1, v.customer_id, v.channel, v.status, v.handled_by, v.assignee_id, v.resolved_at, v.summarized_at, v.external_id
-          from fresh f cross join lateral jsonb_to_record(f.own) as v(customer_id uuid, channel text, status text, handled_by text, assignee_id uuid, resolved_at timestamptz(3), summarized_at timestamptz(3), external_id text))
+        select p_organization_id, f.id, f.created_at, p_stamp, f.body, 1, (f.own->>'customer_id')::uuid, (f.own->>'channel')::text, (f.own->>'status')::text, (f.own->>'handled_by')::text, (f.own->>'assignee_id')::uuid, (f.own->>'resolved_at')::timestamptz(3), (f.own->>'summarized_at')::timestamptz(3), (f.own->>'external_id')::text
+          from fresh f)
     select array_agg(row('conversation', f.id, f.body, f.tail, f.events, null, f.trace_context, f.cause,
         1, octet_length(f.body), version_term(f.id, v_stamp), content_term(f.body), f.number)::written_row)
       into v_new from fresh f;
@@ -1365,10 +1407,9 @@ begin
   if 'update conversation' = any(p_operations) then
     with changed as (
       update conversations t set (updated_at, body, body_version, customer_id, channel, status, handled_by, assignee_id, resolved_at, summarized_at, external_id)
-          = row(p_stamp, c.head || v_tail, greatest(t.body_version, 1), v.customer_id, v.channel, v.status, v.handled_by, v.assignee_id, v.resolved_at, v.summarized_at, v.external_id)
-        from unnest(p_changes) c cross join lateral jsonb_to_record(c.own) as v(customer_id uuid, channel text, status text, handled_by text, assignee_id uuid, resolved_at timestamptz(3), summarized_at timestamptz(3), external_id text)
-        where c.kind = 'conversation' and c.operation = 'update' and c.id <> all(p_refused)
-          and t.organization_id = p_organization_id and t.id = c.id and t.updated_at = c.expected
+          = row(p_stamp, p_heads[c.head] || v_tail, greatest(t.body_version, 1), (c.own->>'customer_id')::uuid, (c.own->>'channel')::text, (c.own->>'status')::text, (c.own->>'handled_by')::text, (c.own->>'assignee_id')::uuid, (c.own->>'resolved_at')::timestamptz(3), (c.own->>'summarized_at')::timestamptz(3), (c.own->>'external_id')::text)
+        from changes_of(p_organization_id, p_changes, 'conversation', 'update', p_refused) c
+        where t.organization_id = c.organization_id and t.id = c.id and t.updated_at = c.expected
           and coalesce(t.removed_at, 'infinity') = 'infinity'
         returning t.id, t.body, c.events, c.changed, c.trace_context, c.cause, c.bytes, c.old_term, c.old_content)
     -- The terms and bytes of the row before come from the change, and its version proves them.
@@ -1399,9 +1440,10 @@ $function$;
 -- - the counters are those of the rows, at every stamp.
 --
 -- Commits of an organization come one after another: each locks its clock row, which none of them changes, and appends
--- what it has counted, so that nothing here gets slower while somebody holds a snapshot. p_changes: commit-change.sql.
+-- what it has counted, so that nothing here gets slower while somebody holds a snapshot. p_changes: commit-change.sql;
+-- the long texts are apart, in p_heads, as each quote in a text of a composite in an array is written four times.
 create function commit(
-  p_organization_id uuid, p_now timestamptz, p_limits commit_limits, p_changes commit_change[]
+  p_organization_id uuid, p_now timestamptz, p_limits commit_limits, p_changes commit_change[], p_heads text[]
 ) returns jsonb language plpgsql volatile
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off
 as $function$
@@ -1409,11 +1451,8 @@ declare
   v_away text;
   v_floor timestamptz;
   v_stamp timestamptz(3);
-  v_kinds text[];
-  v_operations text[];
-  v_checks text[];
-  v_are_together boolean;
-  v_have_responses boolean;
+  v_kinds text[] := p_limits.kinds;
+  v_operations text[] := p_limits.operations;
   v_refused uuid[] := '{}';
   v_refusals jsonb := '[]';
   v_written written_row[] := '{}';
@@ -1426,9 +1465,7 @@ declare
   v_events uuid[];
   v_types text[];
   v_done jsonb;
-  v_made boolean;
-  v_large boolean;
-  v_woken jsonb;
+  v_made record;
 begin
   -- 1. The clock row: lock, and stamp. A clock that is ahead is refused, as stamps never decrease: it would advance the
   -- stream for good. A call waits longer for the lock only where no other organization waits with it.
@@ -1449,18 +1486,13 @@ begin
     perform set_config('lock_timeout', p_limits.row_timeout, true);
   end if;
 
-  -- Read after the lock, to see what was committed while it was waited for; and what the call asks for.
+  -- Read after the lock, to see what was committed while it was waited for.
   select greatest(greatest(v_floor, (select k.stamp from commits k where k.organization_id = p_organization_id
-        order by k.stamp desc limit 1)) + interval '1 millisecond', p_now),
-      array_agg(c.kind),
-      array_agg(c.operation || ' ' || c.kind) || array_agg('find ' || c.kind) filter (where c.terms is not null),
-      string_to_array(string_agg(array_to_string(c.checks, ' '), ' '), ' '),
-      count(c.unit) > max(c.unit) + 1, count(c.response) > 0
-    into v_stamp, v_kinds, v_operations, v_checks, v_are_together, v_have_responses from unnest(p_changes) c;
+    order by k.stamp desc limit 1)) + interval '1 millisecond', p_now) into v_stamp;
 
   -- 2. A change whose idempotency key has committed already is not made again: its caller gets the stored response.
 
-  if v_have_responses then
+  if p_limits.have_responses then
     v_refusals := coalesce((select jsonb_agg(jsonb_build_object('id', c.id, 'reason', 'replayed'))
       from unnest(p_changes) c
       cross join lateral jsonb_to_record(c.response) as i(api_key_id uuid, method text, path text, key text)
@@ -1472,7 +1504,7 @@ begin
 
   -- 3. Units that were decided on rows which have moved on since. Before the deletes, which no later refusal undoes.
 
-  if v_are_together then
+  if p_limits.are_together then
     if 'conversation' = any(v_kinds) then
       v_refusals := v_refusals || moved_on_conversation(p_organization_id, p_changes);
     end if;
@@ -1505,9 +1537,9 @@ begin
   -- 5. Refusals: unique values and times that are taken, references that dangle, referring rows that have moved on.
   -- Then inserts beyond what the organization may store: counted as they came, without what was refused before.
 
-  if v_checks <> '{}' then
+  if p_limits.checks <> '{}' then
     if 'conversation' = any(v_kinds) then
-      v_refusals := v_refusals || check_conversation(p_organization_id, p_changes, v_checks, v_refused);
+      v_refusals := v_refusals || check_conversation(p_organization_id, p_changes, p_limits.checks, v_refused);
     end if;
     v_refused := units_of(p_changes, v_refusals);
   end if;
@@ -1519,7 +1551,7 @@ begin
   -- 6. New and changed rows.
 
   if v_operations && '{insert conversation,update conversation}' then
-    v_written := v_written || write_conversation(p_organization_id, v_stamp, p_changes, v_operations, v_refused);
+    v_written := v_written || write_conversation(p_organization_id, v_stamp, p_changes, p_heads, v_operations, v_refused);
   end if;
   if v_written = '{}' then
     return jsonb_build_object('refused', v_refusals, 'stamp', timestamp_text(v_stamp), 'done', '{}'::jsonb);
@@ -1527,7 +1559,7 @@ begin
 
   -- 7. Responses to store, which count as storage of the organization.
 
-  if v_have_responses then
+  if p_limits.have_responses then
     v_written := v_written || store_responses(p_organization_id, p_now, array(
       select c.response || jsonb_build_object('subject_id', w.id,
           'body', coalesce(c.response->>'body', v_receipt, w.body))
@@ -1540,11 +1572,12 @@ begin
   with told as (
     insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, changed,
         cause)
-      select p_organization_id, event_of_change(w.event_id, e.place::int), e.type, v_stamp, w.kind, w.id,
+      select p_organization_id, event_of_change(w.event_id, e.place), e.type, v_stamp, w.kind, w.id,
           case e.place when 1 then w.body end, w.trace_context, w.changed, w.cause
         from (select u.kind, u.id, u.body, u.events, u.trace_context, u.changed, u.cause,
             new_uuid_v7(v_stamp) as event_id from unnest(v_written) u where u.events is not null offset 0) w
-        cross join lateral unnest(w.events) with ordinality as e(type, place)
+        cross join lateral (select w.events[p.place] as type, p.place
+          from (select generate_subscripts(w.events, 1) as place) p) e
       returning id, type, subject_kind, subject_id),
   counted as (
     insert into commits (organization_id, stamp, kind, live_count, removed_count, stored_bytes, last_number, digest,
@@ -1558,11 +1591,10 @@ begin
 
   -- 9. Deliveries, to each endpoint that is active and subscribed now.
 
-  select d.p_any, d.p_large, d.p_woken into v_made, v_large, v_woken
-    from create_deliveries(p_organization_id, p_now, v_stamp, p_limits.max_attempts, v_events, v_types, v_kinds,
-      v_ids) d;
+  v_made := create_deliveries(p_organization_id, p_now, v_stamp, p_limits.max_attempts, v_events, v_types, v_kinds,
+    v_ids);
   return jsonb_build_object('refused', v_refusals, 'stamp', timestamp_text(v_stamp), 'done', v_done,
-    'deliveries', v_made, 'large', v_large, 'woken', v_woken,
+    'deliveries', v_made.p_any, 'large', v_made.p_large, 'woken', v_made.p_woken,
     'clock_skew', case when p_limits.max_clock_skew is not null
       then round(extract(epoch from v_stamp - clock_timestamp()) / 0.001) end);
 end;

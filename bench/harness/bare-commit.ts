@@ -23,7 +23,7 @@ export const bareBatch = 20
 export const bareCalls = 2
 
 const { name: functionName } = schemaOf().commitFunction
-const statement = { name: functionName, text: `select ${functionName}($1, $2, $3, $4) as answer` }
+const statement = { name: functionName, text: `select ${functionName}($1, $2, $3, $4, $5) as answer` }
 /** Responses stay text. */
 const types = { getTypeParser: () => (text: string) => text }
 
@@ -79,7 +79,7 @@ export async function commitBare(
     await Promise.all(
       clients.map(async (client) => {
         for (let call = calls.pop(); call !== undefined; call = calls.pop()) {
-          const values = [organizationId, now, call.limits, call.changes]
+          const values = [organizationId, now, call.limits, call.changes, call.heads]
           const { rows } = await client.query<{ answer: string }>({ ...statement, values, types })
           if (!rows[0]?.answer.includes('"refused": []')) throw new Error('a bare change was refused')
         }

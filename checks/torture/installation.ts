@@ -148,7 +148,8 @@ function openPool({ connection }: EmbeddedDatabase): Pool {
 
 /** The commit function without its first lock, under its own name. */
 function withoutLock({ definition }: SchemaFunction): string {
-  const lock = /(from organization_clocks c\s+where c\.organization_id = p_organization_id) for update;/
+  const lock =
+    /(from organization_clocks c\s+where c\.organization_id = p_organization_id) for no key update;/
   if (!lock.test(definition)) throw new Error('the commit function takes its clock in another way')
   return definition.replace(lock, '$1;')
 }

@@ -61,14 +61,14 @@ export async function testJournal(): Promise<TestJournal> {
     decide: deskDecide(clock),
     commit,
     async commitInOneCall(...units) {
-      const { limits, changes } = encodeUnits(units, {
+      const { limits, changes, heads } = encodeUnits(units, {
         maxAttempts: withoutWorkers.maxAttempts,
         waitsForLock: false,
         maxClockSkew: null,
       })
       const { rows } = await pool.query<{ answer: CommitAnswer }>(
-        `select ${commitFunction.name}($1, $2, $3, $4) as answer`,
-        [organizationId, formatTimestamp(clock.now()), limits, changes],
+        `select ${commitFunction.name}($1, $2, $3, $4, $5) as answer`,
+        [organizationId, formatTimestamp(clock.now()), limits, changes, heads],
       )
       return decodeOutcomes(units, rows[0]!.answer)
     },

@@ -25,6 +25,17 @@ const ofSchema = /_[0-9a-f]{12}$/
 /** But for one that reads the installation's row, and one that reads no table. */
 const ofInstallation = /^(require_sealed_with|units_of)_/
 
+/** The arguments of the function of the schema that is called here; none of any other. */
+function calledIn(functions: unknown): readonly Tree[] {
+  const [items] = listOf(functions).map(({ List: list }) => listOf((list as Tree | undefined)?.items))
+  const { FuncCall: call } = (items?.[0] ?? {}) as { FuncCall?: Tree }
+  return ofSchema.test(nameOf(call)) ? listOf(call?.args) : []
+}
+
+function nameOf(call: Tree | undefined): string {
+  return call === undefined ? '' : String(Object.values(listOf(call.funcname).at(-1)?.String ?? {})[0])
+}
+
 /** Of one statement. Variables of functions may name organizations too: those with this ending. */
 export function namingOf(sql: string): Naming {
   const reader = new Reader()
@@ -209,7 +220,10 @@ class Reader {
       case 'RangeFunction': {
         this.#expressions(body, scope)
         const columns = JSON.stringify([body.alias, body.coldeflist, body.functions])
-        scope.relations.set(name, columns.includes('"organization_id"') ? { same: null } : null)
+        const [first] = calledIn(body.functions)
+        // What a function of the schema returns is of the organization that it is called for.
+        const own = first === undefined ? null : this.#term(first, scope)
+        scope.relations.set(name, own ?? (columns.includes('"organization_id"') ? { same: null } : null))
         return
       }
       case 'JoinExpr':
@@ -268,8 +282,7 @@ class Reader {
       return
     }
     const { FuncCall: call } = tree as { FuncCall?: Tree }
-    const name =
-      call === undefined ? '' : String(Object.values(listOf(call.funcname).at(-1)?.String ?? {})[0])
+    const name = nameOf(call)
     if (ofSchema.test(name) && !ofInstallation.test(name)) {
       const first = this.#term(listOf(call?.args)[0], scope)
       // A router reads the `from` of a statement; what a function calls runs where the function does.

@@ -38,7 +38,7 @@ export async function storedEvents(
 /** The organization's clock. */
 export async function lastStamp(service: TestService, organizationId: string): Promise<string> {
   const { rows } = await service.database.pool.query<{ last_stamp: Date }>(
-    'select c.last_stamp from organization_clocks c where c.organization_id = $1',
+    'select c.last_stamp from clocks c where c.organization_id = $1',
     [organizationId],
   )
   return rows[0]?.last_stamp.toISOString() ?? 'no clock'

@@ -10,8 +10,8 @@ create type commit_change as (
   -- The version that it was decided on. A row of another version is not changed; null: a new row.
   expected timestamptz,
   created_at timestamptz,
-  -- The body, up to the part that the database writes.
-  head text,
+  -- The place in p_heads of its head: the body, up to the part that the database writes.
+  head integer,
   -- The kind's own columns, by name. referring: column, target, count and latest.
   own jsonb,
   -- Which of them must be unique or refer to rows that exist, as kind.column; kind.period: the time must be free.

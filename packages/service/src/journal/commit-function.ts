@@ -17,6 +17,7 @@ const types = [commitChangeType, commitLimitsType, writtenRowType]
 
 const unitsOf = schemaObject(file('./units-of.sql'), types)
 const beyondLimits = schemaObject(file('./beyond-limits.sql'), types)
+const changesOf = schemaObject(file('./changes-of.sql'), types)
 const countersAfter = schemaObject(file('./counters-after.sql'), types)
 const erasureReceipt = schemaObject(file('./erasure-receipt.sql'), [...types, countersAfter])
 
@@ -31,6 +32,7 @@ export const countResponsesFunction: SchemaFunction = schemaObject(file('./count
 /** Types before the functions that have them as arguments, and functions that the planner puts in place before others. */
 const shared = [
   ...types,
+  changesOf,
   countersAfter,
   unitsOf,
   beyondLimits,
@@ -79,11 +81,13 @@ function kindFunctions(table: StreamTable, tables: readonly StreamTable[]): read
     table: name,
     version: String(version),
     columns: list(names),
-    values: list(names.map((column) => `v.${column}`)),
+    values: list(columns.map((column) => valueOf('c', column))),
     nulls: list(names.map(() => 'null')),
-    types: typed.map((column) => `${column.name} ${column.type}`).join(', '),
     new_columns: list(typed.map((column) => column.name)),
-    new_values: list([...names.map((column) => `v.${column}`), ...(number === null ? [] : ['f.number'])]),
+    new_values: list([
+      ...columns.map((column) => valueOf('f', column)),
+      ...(number === null ? [] : ['f.number']),
+    ]),
     number: sequence === null ? "''" : `'"${sequence.field}":' || (v_numbers->>c.id::text) || ','`,
     removed_event: removedEvent ?? '',
   }
@@ -115,6 +119,11 @@ function kindFunctions(table: StreamTable, tables: readonly StreamTable[]): read
     schemaObject(fillTemplate(file('./unlink.sql'), ownNames, lists), shared),
     ...schemaObjects(fillTemplate(file('./kind.sql'), ownNames, lists), [...shared, ...timesTaken]),
   ]
+}
+
+/** SQL: the value of a column of the kind in the change `row`. */
+function valueOf(row: string, { name, type }: { readonly name: string; readonly type: string }): string {
+  return `(${row}.own->>'${name}')::${type}`
 }
 
 function referenceNames(table: StreamTable, reference: StreamReference, tables: readonly StreamTable[]) {

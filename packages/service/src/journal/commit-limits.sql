@@ -1,4 +1,5 @@
--- What holds for a whole call of the commit function.
+-- What holds for a whole call of the commit function, and what its changes are, so that it takes no step that they do
+-- not need.
 create type commit_limits as (
   max_attempts integer,
   -- How long to wait for the clock row, and for any other.
@@ -10,5 +11,12 @@ create type commit_limits as (
   max_rows bigint,
   max_bytes bigint,
   -- The delete of the call removes what it would detach as well.
-  erases boolean
+  erases boolean,
+  -- The kinds of its changes; each operation with its kind, and find with the kind of a change that has terms; checks.
+  kinds text[],
+  operations text[],
+  checks text[],
+  -- Whether a unit has several entries, and whether a change has a response.
+  are_together boolean,
+  have_responses boolean
 );

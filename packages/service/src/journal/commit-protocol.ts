@@ -2,6 +2,7 @@
  * The commit function's argument and answer: the encoding of units and the decoding of outcomes. Ids are UUIDs, times
  * are as on the wire.
  */
+import { arrayParameter } from '../db/text-query.ts'
 import { done, refused } from '../kernel/outcome.ts'
 import { digestTerm, maxNewBytes } from './body.ts'
 import {
@@ -23,7 +24,8 @@ interface ChangeEntry {
   /** The version that a change was decided on. */
   readonly expected?: string
   readonly created_at?: string
-  readonly head?: string
+  /** Its place in the array of heads, from 1. */
+  readonly head?: number
   /** The kind's own columns; of `referring` the target, count and latest. */
   readonly own?: Readonly<Record<string, unknown>>
   /** The columns to check, as `kind.column`. */
@@ -74,11 +76,16 @@ export const limitAttributes = [
   'max_rows',
   'max_bytes',
   'erases',
+  'kinds',
+  'operations',
+  'checks',
+  'are_together',
+  'have_responses',
 ] as const
 
 type LimitsEntry = { readonly [A in (typeof limitAttributes)[number]]: string | number | boolean | null }
 
-/** Kinds and event types, which need no quotes. */
+/** Of kinds, operations and event types, which need no quotes. */
 function arrayText(values: readonly string[]): string {
   return `{${values.join(',')}}`
 }
@@ -88,8 +95,11 @@ function attributeText(text: string): string {
 }
 
 function recordText(values: readonly (string | null)[]): string {
-  return `(${values.map((value) => (value === null ? '' : attributeText(value))).join(',')})`
+  return `(${values.map((value) => (value === null ? '' : plain.test(value) ? value : attributeText(value))).join(',')})`
 }
+
+/** Needs no quotes: ids, numbers, times and words. */
+const plain = /^[\w:.+-]+$/
 
 function changesText(entries: readonly ChangeEntry[]): string {
   const records = entries.map((entry) =>
@@ -148,6 +158,7 @@ export interface CallOptions {
 export interface EncodedUnits {
   readonly limits: string
   readonly changes: string
+  readonly heads: string
 }
 
 export function encodeUnits(units: readonly Unit[], options: CallOptions): EncodedUnits {
@@ -155,6 +166,9 @@ export function encodeUnits(units: readonly Unit[], options: CallOptions): Encod
   const timeouts: readonly [string, string] = waitsForLock
     ? [lockTimeout, '0']
     : [withOthers ? timeoutWithOthers : shortTimeout, shortTimeout]
+  const heads: string[] = []
+  const entries = units.flatMap((unit, number) => entriesOf(unit, number, heads))
+  const distinct = (values: readonly string[]) => arrayText([...new Set(values)])
   const limits: LimitsEntry = {
     max_attempts: maxAttempts,
     lock_timeout: timeouts[0],
@@ -165,14 +179,25 @@ export function encodeUnits(units: readonly Unit[], options: CallOptions): Encod
     erases: units.some(({ changes }) =>
       changes.some((change) => change.operation === 'delete' && change.erases),
     ),
+    kinds: distinct(entries.map(({ kind }) => kind)),
+    operations: distinct(
+      entries.flatMap(({ operation, kind, terms }) => [
+        `${operation} ${kind}`,
+        ...(terms === undefined ? [] : [`find ${kind}`]),
+      ]),
+    ),
+    checks: distinct(entries.flatMap(({ checks = [] }) => checks)),
+    are_together: entries.length > units.length,
+    have_responses: entries.some(({ response }) => response !== undefined),
   }
   return {
     limits: recordText(limitAttributes.map((name) => (limits[name] === null ? null : String(limits[name])))),
-    changes: changesText(units.flatMap(entriesOf)),
+    changes: changesText(entries),
+    heads: arrayParameter(heads),
   }
 }
 
-function entriesOf(unit: Unit, number: number): readonly ChangeEntry[] {
+function entriesOf(unit: Unit, number: number, heads: string[]): readonly ChangeEntry[] {
   const { changes, rows = [], referring = [] } = unit
   const [first] = changes
   if (first === undefined) throw new Error('a unit has a change')
@@ -182,7 +207,7 @@ function entriesOf(unit: Unit, number: number): readonly ChangeEntry[] {
     ...(unit.cause && { cause: { ...unit.cause } }),
   }
   return [
-    ...changes.map((change) => ({ unit: number, ...changeEntry(change), ...origin })),
+    ...changes.map((change) => ({ unit: number, ...changeEntry(change, heads), ...origin })),
     ...rows.map(({ table, id, expected }) => ({
       unit: number,
       operation: 'require' as const,
@@ -201,7 +226,8 @@ function entriesOf(unit: Unit, number: number): readonly ChangeEntry[] {
   ]
 }
 
-function changeEntry(change: Change): Omit<ChangeEntry, 'unit'> {
+/** Adds the head, if it has one, to `heads`. */
+function changeEntry(change: Change, heads: string[]): Omit<ChangeEntry, 'unit'> {
   const { operation, id, events, idempotency } = change
   const { kind, sequence } = change.table
   const common = {
@@ -218,7 +244,7 @@ function changeEntry(change: Change): Omit<ChangeEntry, 'unit'> {
   ]
   const written = {
     ...common,
-    head: change.head,
+    head: heads.push(change.head),
     own: change.columns,
     ...(checks.length > 0 && { checks: checks.map((check) => `${kind}.${check}`) }),
     ...(change.period && { ends: change.period.ends }),

@@ -11,9 +11,10 @@
 -- - the counters are those of the rows, at every stamp.
 --
 -- Commits of an organization come one after another: each locks its clock row, which none of them changes, and appends
--- what it has counted, so that nothing here gets slower while somebody holds a snapshot. p_changes: commit-change.sql.
+-- what it has counted, so that nothing here gets slower while somebody holds a snapshot. p_changes: commit-change.sql;
+-- the long texts are apart, in p_heads, as each quote in a text of a composite in an array is written four times.
 create function commit(
-  p_organization_id uuid, p_now timestamptz, p_limits commit_limits, p_changes commit_change[]
+  p_organization_id uuid, p_now timestamptz, p_limits commit_limits, p_changes commit_change[], p_heads text[]
 ) returns jsonb language plpgsql volatile
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off
 as $function$
@@ -21,11 +22,8 @@ declare
   v_away text;
   v_floor timestamptz;
   v_stamp timestamptz(3);
-  v_kinds text[];
-  v_operations text[];
-  v_checks text[];
-  v_are_together boolean;
-  v_have_responses boolean;
+  v_kinds text[] := p_limits.kinds;
+  v_operations text[] := p_limits.operations;
   v_refused uuid[] := '{}';
   v_refusals jsonb := '[]';
   v_written written_row[] := '{}';
@@ -38,9 +36,7 @@ declare
   v_events uuid[];
   v_types text[];
   v_done jsonb;
-  v_made boolean;
-  v_large boolean;
-  v_woken jsonb;
+  v_made record;
 begin
   -- 1. The clock row: lock, and stamp. A clock that is ahead is refused, as stamps never decrease: it would advance the
   -- stream for good. A call waits longer for the lock only where no other organization waits with it.
@@ -61,18 +57,13 @@ begin
     perform set_config('lock_timeout', p_limits.row_timeout, true);
   end if;
 
-  -- Read after the lock, to see what was committed while it was waited for; and what the call asks for.
+  -- Read after the lock, to see what was committed while it was waited for.
   select greatest(greatest(v_floor, (select k.stamp from commits k where k.organization_id = p_organization_id
-        order by k.stamp desc limit 1)) + interval '1 millisecond', p_now),
-      array_agg(c.kind),
-      array_agg(c.operation || ' ' || c.kind) || array_agg('find ' || c.kind) filter (where c.terms is not null),
-      string_to_array(string_agg(array_to_string(c.checks, ' '), ' '), ' '),
-      count(c.unit) > max(c.unit) + 1, count(c.response) > 0
-    into v_stamp, v_kinds, v_operations, v_checks, v_are_together, v_have_responses from unnest(p_changes) c;
+    order by k.stamp desc limit 1)) + interval '1 millisecond', p_now) into v_stamp;
 
   -- 2. A change whose idempotency key has committed already is not made again: its caller gets the stored response.
 
-  if v_have_responses then
+  if p_limits.have_responses then
     v_refusals := coalesce((select jsonb_agg(jsonb_build_object('id', c.id, 'reason', 'replayed'))
       from unnest(p_changes) c
       cross join lateral jsonb_to_record(c.response) as i(api_key_id uuid, method text, path text, key text)
@@ -84,7 +75,7 @@ begin
 
   -- 3. Units that were decided on rows which have moved on since. Before the deletes, which no later refusal undoes.
 
-  if v_are_together then
+  if p_limits.are_together then
     -- each kind
     if '__kind__' = any(v_kinds) then
       v_refusals := v_refusals || moved_on___kind__(p_organization_id, p_changes);
@@ -123,10 +114,10 @@ begin
   -- 5. Refusals: unique values and times that are taken, references that dangle, referring rows that have moved on.
   -- Then inserts beyond what the organization may store: counted as they came, without what was refused before.
 
-  if v_checks <> '{}' then
+  if p_limits.checks <> '{}' then
     -- each kind
     if '__kind__' = any(v_kinds) then
-      v_refusals := v_refusals || check___kind__(p_organization_id, p_changes, v_checks, v_refused);
+      v_refusals := v_refusals || check___kind__(p_organization_id, p_changes, p_limits.checks, v_refused);
     end if;
     -- end kind
     v_refused := units_of(p_changes, v_refusals);
@@ -140,7 +131,7 @@ begin
 
   -- each kind
   if v_operations && '{insert __kind__,update __kind__}' then
-    v_written := v_written || write___kind__(p_organization_id, v_stamp, p_changes, v_operations, v_refused);
+    v_written := v_written || write___kind__(p_organization_id, v_stamp, p_changes, p_heads, v_operations, v_refused);
   end if;
   -- end kind
   if v_written = '{}' then
@@ -154,7 +145,7 @@ begin
     v_receipt := erasure_receipt(p_organization_id, v_stamp, '{__reached__}', v_written);
   end if;
   -- end person
-  if v_have_responses then
+  if p_limits.have_responses then
     v_written := v_written || store_responses(p_organization_id, p_now, array(
       select c.response || jsonb_build_object('subject_id', w.id,
           'body', coalesce(c.response->>'body', v_receipt, w.body))
@@ -167,11 +158,12 @@ begin
   with told as (
     insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, changed,
         cause)
-      select p_organization_id, event_of_change(w.event_id, e.place::int), e.type, v_stamp, w.kind, w.id,
+      select p_organization_id, event_of_change(w.event_id, e.place), e.type, v_stamp, w.kind, w.id,
           case e.place when 1 then w.body end, w.trace_context, w.changed, w.cause
         from (select u.kind, u.id, u.body, u.events, u.trace_context, u.changed, u.cause,
             new_uuid_v7(v_stamp) as event_id from unnest(v_written) u where u.events is not null offset 0) w
-        cross join lateral unnest(w.events) with ordinality as e(type, place)
+        cross join lateral (select w.events[p.place] as type, p.place
+          from (select generate_subscripts(w.events, 1) as place) p) e
       returning id, type, subject_kind, subject_id),
   counted as (
     insert into commits (organization_id, stamp, kind, live_count, removed_count, stored_bytes, last_number, digest,
@@ -185,11 +177,10 @@ begin
 
   -- 9. Deliveries, to each endpoint that is active and subscribed now.
 
-  select d.p_any, d.p_large, d.p_woken into v_made, v_large, v_woken
-    from create_deliveries(p_organization_id, p_now, v_stamp, p_limits.max_attempts, v_events, v_types, v_kinds,
-      v_ids) d;
+  v_made := create_deliveries(p_organization_id, p_now, v_stamp, p_limits.max_attempts, v_events, v_types, v_kinds,
+    v_ids);
   return jsonb_build_object('refused', v_refusals, 'stamp', timestamp_text(v_stamp), 'done', v_done,
-    'deliveries', v_made, 'large', v_large, 'woken', v_woken,
+    'deliveries', v_made.p_any, 'large', v_made.p_large, 'woken', v_made.p_woken,
     'clock_skew', case when p_limits.max_clock_skew is not null
       then round(extract(epoch from v_stamp - clock_timestamp()) / 0.001) end);
 end;

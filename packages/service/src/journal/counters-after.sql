@@ -1,5 +1,5 @@
 -- The counters of each kind of which rows were written, as they are afterwards; digests are modulo 2^64. The planner
--- puts it in place.
+-- puts it in place. The latest row of a kind is found by the key, the one index with that order.
 create function counters_after(p_organization_id uuid, p_written written_row[]) returns table (
   kind text, live_count bigint, removed_count bigint, stored_bytes bigint, last_number bigint, digest numeric,
   content_digest numeric
@@ -15,5 +15,6 @@ create function counters_after(p_organization_id uuid, p_written written_row[]) 
         from unnest(p_written) u group by u.kind) w
     left join lateral (
       select k.live_count, k.removed_count, k.stored_bytes, k.last_number, k.digest, k.content_digest from commits k
-        where k.organization_id = p_organization_id and k.kind = w.kind order by k.stamp desc limit 1) c on true
+        where k.organization_id = p_organization_id and k.kind between w.kind and w.kind
+        order by k.kind desc, k.stamp desc limit 1) c on true
 $function$;

@@ -375,7 +375,8 @@ function counters(source: Source, isLast: string): { columns: string; join: stri
   }
 }
 
+/** By the key, the one index with this order: another has all commits of the organization by their stamps. */
 function latestCounters(kind: string): string {
   return `select c.kind, c.live_count, c.digest, c.content_digest from commits c
-    where c.organization_id = $1 and c.kind = ${kind} order by c.stamp desc limit 1`
+    where c.organization_id = $1 and c.kind between ${kind} and ${kind} order by c.kind desc, c.stamp desc limit 1`
 }

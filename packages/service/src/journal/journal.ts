@@ -80,13 +80,13 @@ export function createJournal(options: {
   const database = options.database ?? unshared(pool)
   const single = {
     name: commitFunction.name,
-    text: `select ${commitFunction.name}($1, $2, $3, $4) as answer ${fromOrganization}`,
+    text: `select ${commitFunction.name}($1, $2, $3, $4, $5) as answer ${fromOrganization}`,
   }
   const several = {
     name: `${commitFunction.name}_several`,
     text: `select ${commitFunction.name}(c.organization_id, $1, c.limits::${commitLimitsType.name},
-               c.changes::${commitChangeType.name}[]) as answer
-             from unnest($2::uuid[], $3::text[], $4::text[]) as c(organization_id, limits, changes)`,
+               c.changes::${commitChangeType.name}[], c.heads::text[]) as answer
+             from unnest($2::uuid[], $3::text[], $4::text[], $5::text[]) as c(organization_id, limits, changes, heads)`,
   }
 
   async function call(parts: readonly CallPart[], waitsForLock: boolean): Promise<UnitOutcome[][]> {
@@ -102,7 +102,10 @@ export function createJournal(options: {
     const encoded = parts.map(({ units }) => encodeUnits(units, options))
     const query =
       parts.length === 1 && first !== undefined
-        ? { ...single, values: [first.organizationId, now, encoded[0]?.limits, encoded[0]?.changes] }
+        ? {
+            ...single,
+            values: [first.organizationId, now, encoded[0]?.limits, encoded[0]?.changes, encoded[0]?.heads],
+          }
         : {
             ...several,
             values: [
@@ -110,6 +113,7 @@ export function createJournal(options: {
               parts.map(({ organizationId }) => organizationId),
               encoded.map(({ limits }) => limits),
               encoded.map(({ changes }) => changes),
+              encoded.map(({ heads }) => heads),
             ],
           }
     const elapsed = stopwatch()

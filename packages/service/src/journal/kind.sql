@@ -3,15 +3,16 @@
 -- has refused or written. No other kind's table is read, but to see that a row referred to exists.
 --
 -- Rows are found by their key, whatever the planner knows of the tables: a row that is expected by a condition that no
--- partial index matches; a row referred to by a range, of which only the key has the order.
+-- partial index matches; a row referred to by a range, of which only the key has the order; see also changes-of.sql.
 
 -- Refusals of changes, and of rows that their units were decided on, that are in another version by now.
 create function moved_on___kind__(p_organization_id uuid, p_changes commit_change[]) returns jsonb
 language plpgsql stable as $function$
 begin
-  return to_jsonb(array(select jsonb_build_object('id', c.id, 'reason', 'conflict') from unnest(p_changes) c
-    where c.kind = '__kind__' and c.expected is not null
-      and not exists (select 1 from __table__ t where t.organization_id = p_organization_id and t.id = c.id
+  return to_jsonb(array(select jsonb_build_object('id', c.id, 'reason', 'conflict')
+    from changes_of(p_organization_id, p_changes, '__kind__', null, '{}') c
+    where c.expected is not null
+      and not exists (select 1 from __table__ t where t.organization_id = c.organization_id and t.id = c.id
         and t.updated_at = c.expected and coalesce(t.removed_at, 'infinity') = 'infinity')));
 end;
 $function$;
@@ -26,15 +27,16 @@ begin
   with gone as (
     update __table__ t set (removed_at, updated_at, body, __columns__)
         = row(p_stamp, p_stamp, removal_record('__kind__', t.id, p_stamp), __nulls__)
-      from unnest(p_changes) c
-      where c.kind = '__kind__' and c.operation = 'delete' and c.id <> all(p_refused)
-        and t.organization_id = p_organization_id and t.id = c.id and t.updated_at = c.expected
+      from changes_of(p_organization_id, p_changes, '__kind__', 'delete', p_refused) c
+      where t.organization_id = c.organization_id and t.id = c.id and t.updated_at = c.expected
         and coalesce(t.removed_at, 'infinity') = 'infinity'
       returning t.id, t.body, c.events, c.trace_context, c.cause, c.bytes, c.old_term, c.old_content)
   select array_agg(row('__kind__', g.id, g.body, g.body, g.events, null, g.trace_context, g.cause,
       -1, -g.bytes, -g.old_term, -g.old_content, 0)::written_row) into v_gone from gone g;
   -- each search
-  delete from __table___words w using unnest(v_gone) g where w.organization_id = p_organization_id and w.id = g.id;
+  delete from __table___words w
+    using (select p_organization_id as organization_id, g.id from unnest(v_gone) g offset 0) g
+    where w.organization_id = g.organization_id and w.id = g.id;
   -- end search
   return v_gone;
 end;
@@ -49,18 +51,18 @@ declare
   v_current commit_change[];
   v_found jsonb := '[]';
 begin
-  v_current := array(select c from unnest(p_changes) c
-    where c.kind = '__kind__' and c.checks is not null and c.id <> all(p_refused)
-      and (c.expected is null or exists (select 1 from __table__ t where t.organization_id = p_organization_id
+  v_current := array(select c.change from changes_of(p_organization_id, p_changes, '__kind__', null, p_refused) c
+    where c.checks is not null
+      and (c.expected is null or exists (select 1 from __table__ t where t.organization_id = c.organization_id
         and t.id = c.id and t.updated_at = c.expected and coalesce(t.removed_at, 'infinity') = 'infinity')));
   -- Unique values that another row has.
   -- each unique
   if '__kind__.__column__' = any(p_checks) then
     v_found := v_found || to_jsonb(array(
       select jsonb_build_object('id', c.id, 'reason', 'duplicate', 'field', '__field__', 'existingId', t.id)
-        from unnest(v_current) c cross join lateral jsonb_to_record(c.own) as v(__column__ __type__)
-        join __table__ t on t.organization_id = p_organization_id and t.__column__ = v.__column__ and t.id <> c.id
-        where '__kind__.__column__' = any(c.checks)));
+        from (select p_organization_id as organization_id, u.id, (u.own->>'__column__')::__type__ as __column__
+          from unnest(v_current) u where '__kind__.__column__' = any(u.checks) offset 0) c
+        join __table__ t on t.organization_id = c.organization_id and t.__column__ = c.__column__ and t.id <> c.id));
   end if;
   -- end unique
   -- References to rows that do not exist, or that may not be referred to.
@@ -68,7 +70,7 @@ begin
   if '__kind__.__column__' = any(p_checks) then
     v_found := v_found || to_jsonb(array(
       select jsonb_build_object('id', c.id, 'reason', 'dangling', 'field', '__field__')
-        from unnest(v_current) c cross join lateral jsonb_to_record(c.own) as v(__column__ uuid)
+        from unnest(v_current) c cross join lateral (select (c.own->>'__column__')::uuid as __column__) v
         where '__kind__.__column__' = any(c.checks) and v.__column__ is not null
           and not exists (select 1 from (select f.removed_at, __condition__ as holds from __target__ f
               where f.organization_id = p_organization_id and f.id between v.__column__ and v.__column__
@@ -100,7 +102,8 @@ $function$;
 -- New and changed rows, and what they are found by. A body of a later version of its kind keeps that version, as it
 -- keeps the members that this version lacks.
 create function write___kind__(
-  p_organization_id uuid, p_stamp timestamptz, p_changes commit_change[], p_operations text[], p_refused uuid[]
+  p_organization_id uuid, p_stamp timestamptz, p_changes commit_change[], p_heads text[], p_operations text[],
+  p_refused uuid[]
 ) returns written_row[] language plpgsql volatile as $function$
 declare
   v_stamp text := timestamp_text(p_stamp);
@@ -115,17 +118,16 @@ begin
     select jsonb_object_agg(n.id, n.number) into v_numbers
       from (select c.id, coalesce(i.number, greatest(l.number, max(i.number) over ())
             + count(*) filter (where i.number is null) over (order by c.created_at, c.id)) as number
-        from unnest(p_changes) c
+        from changes_of(p_organization_id, p_changes, '__kind__', 'insert', p_refused) c
         cross join lateral (select (c.own->>'__column__')::bigint as number) i
         cross join (select coalesce((select k.last_number from commits k where k.organization_id = p_organization_id
-          and k.kind = '__kind__' order by k.stamp desc limit 1), 0) as number) l
-        where c.kind = '__kind__' and c.operation = 'insert' and c.id <> all(p_refused)) n;
+          and k.kind between '__kind__' and '__kind__' order by k.kind desc, k.stamp desc limit 1), 0) as number) l) n;
     -- end sequence
     with fresh as materialized (
-      select c.id, c.created_at, c.head || t.tail as body, t.tail, c.own, c.terms, c.events, c.trace_context, c.cause,
-          (v_numbers->>c.id::text)::bigint as number
-        from unnest(p_changes) c cross join lateral (select __number__ || v_tail as tail) t
-        where c.kind = '__kind__' and c.operation = 'insert' and c.id <> all(p_refused)),
+      select c.id, c.created_at, p_heads[c.head] || t.tail as body, t.tail, c.own, c.terms, c.events, c.trace_context,
+          c.cause, (v_numbers->>c.id::text)::bigint as number
+        from changes_of(p_organization_id, p_changes, '__kind__', 'insert', p_refused) c
+        cross join lateral (select __number__ || v_tail as tail) t),
     -- each search
     found_by as (
       insert into __table___words (organization_id, id, created_at, terms)
@@ -135,7 +137,7 @@ begin
     added as (
       insert into __table__ (organization_id, id, created_at, updated_at, body, body_version, __new_columns__)
         select p_organization_id, f.id, f.created_at, p_stamp, f.body, __version__, __new_values__
-          from fresh f cross join lateral jsonb_to_record(f.own) as v(__types__))
+          from fresh f)
     select array_agg(row('__kind__', f.id, f.body, f.tail, f.events, null, f.trace_context, f.cause,
         1, octet_length(f.body), version_term(f.id, v_stamp), content_term(f.body), f.number)::written_row)
       into v_new from fresh f;
@@ -144,10 +146,9 @@ begin
   if 'update __kind__' = any(p_operations) then
     with changed as (
       update __table__ t set (updated_at, body, body_version, __columns__)
-          = row(p_stamp, c.head || v_tail, greatest(t.body_version, __version__), __values__)
-        from unnest(p_changes) c cross join lateral jsonb_to_record(c.own) as v(__types__)
-        where c.kind = '__kind__' and c.operation = 'update' and c.id <> all(p_refused)
-          and t.organization_id = p_organization_id and t.id = c.id and t.updated_at = c.expected
+          = row(p_stamp, p_heads[c.head] || v_tail, greatest(t.body_version, __version__), __values__)
+        from changes_of(p_organization_id, p_changes, '__kind__', 'update', p_refused) c
+        where t.organization_id = c.organization_id and t.id = c.id and t.updated_at = c.expected
           and coalesce(t.removed_at, 'infinity') = 'infinity'
         returning t.id, t.body, c.events, c.changed, c.trace_context, c.cause, c.bytes, c.old_term, c.old_content)
     -- The terms and bytes of the row before come from the change, and its version proves them.

@@ -9,7 +9,7 @@ begin
   if p_response is null then
     return;
   end if;
-  perform count_responses(p_organization_id, p_now, (store_responses(p_organization_id, p_now, array[
+  perform count_responses(p_organization_id, (store_responses(p_organization_id, p_now, array[
     p_response || jsonb_build_object('subject_id', p_subject_id)])).bytes);
 end;
 $function$;

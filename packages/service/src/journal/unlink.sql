@@ -10,9 +10,13 @@ declare
   v_all written_row[];
 begin
   -- each reference
-  if p_kind = '__target_kind__' then
+  if p_kind = '__target_kind__' and exists (select 1 from unnest(p_removed) d(id)
+      cross join lateral (select f.id from __table__ f
+        where f.organization_id = p_organization_id and f.__column__ between d.id and d.id and f.removed_at is null
+        order by f.__column__ limit 1) f) then
     with referring as materialized (
-      select t.id, t.updated_at, t.body, d.id as removed_id from unnest(p_removed) d(id)
+      select p_organization_id as organization_id, t.id, t.updated_at, t.body, d.id as removed_id
+        from unnest(p_removed) d(id)
         cross join lateral (select f.id, f.updated_at, f.body from __table__ f
           where f.organization_id = p_organization_id and f.__column__ between d.id and d.id and f.removed_at is null
           order by f.__column__ offset 0) t),
@@ -20,12 +24,12 @@ begin
       update __table__ t set (removed_at, updated_at, body, __columns__)
           = row(p_stamp, p_stamp, removal_record('__kind__', t.id, p_stamp), __nulls__)
         from referring r where (p_erases or __removes__)
-          and t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.updated_at
+          and t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.updated_at
         returning t.id, t.body, r.body as old_body),
     detached as (
       update __table__ t set __column__ = null, updated_at = p_stamp, body = __detached__
         from referring r where not (p_erases or __removes__)
-          and t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.updated_at
+          and t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.updated_at
         returning t.id, t.body, r.body as old_body, r.removed_id),
     noted as (
       insert into detachments (organization_id, subject_id, removed_id, field)
@@ -43,8 +47,11 @@ begin
   end if;
   -- end reference
   -- each search
-  delete from __table___words w using unnest(v_all) g
-    where g.rows < 0 and w.organization_id = p_organization_id and w.id = g.id;
+  if v_all is not null then
+    delete from __table___words w
+      using (select p_organization_id as organization_id, g.id from unnest(v_all) g where g.rows < 0 offset 0) g
+      where w.organization_id = g.organization_id and w.id = g.id;
+  end if;
   -- end search
   return v_all;
 end;

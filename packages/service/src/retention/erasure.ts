@@ -56,9 +56,7 @@ export async function erasePayloads(pool: Pool, clock: Clock, only: string | nul
       [settled, ...last, ...(only === null ? [] : [only])],
     )
     for (const [organizationId, due] of Map.groupBy(rows, (row) => row.organization_id))
-      await eraseOf(pool, clock.now(), organizationId, due).catch((error: unknown) =>
-        failures.set(organizationId, error),
-      )
+      await eraseOf(pool, organizationId, due).catch((error: unknown) => failures.set(organizationId, error))
     const end = rows.at(-1)
     if (end !== undefined) last = [end.organization_id, end.subject_id]
     return rows.length
@@ -66,14 +64,9 @@ export async function erasePayloads(pool: Pool, clock: Clock, only: string | nul
   for (const error of failures.values()) throw error
 }
 
-async function eraseOf(
-  pool: Pool,
-  now: number,
-  organizationId: string,
-  due: readonly RemovedRow[],
-): Promise<void> {
+async function eraseOf(pool: Pool, organizationId: string, due: readonly RemovedRow[]): Promise<void> {
   const values = [organizationId, due.map((row) => row.subject_id)]
-  await uncount(pool, now, organizationId, eraseResponses, values)
+  await uncount(pool, organizationId, eraseResponses, values)
   for (const text of erase) await stepByStep(async () => (await pool.query(text, values)).rowCount ?? 0)
   await pool.query('delete from erasures where organization_id = $1 and subject_id = any($2)', [
     organizationId,
@@ -158,7 +151,6 @@ export function deleteStoredResponses(pool: Pool, clock: Clock): Promise<void> {
     (organizationId, rows) =>
       uncount(
         pool,
-        clock.now(),
         organizationId,
         `delete from idempotency_keys k
       using unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::timestamptz[]) as o(api_key_id, method, path, key, created_at)
@@ -178,11 +170,10 @@ export function deleteStoredResponses(pool: Pool, clock: Clock): Promise<void> {
 
 /**
  * Runs `gone`, which returns the bytes that each stored response it deletes has `counted`, and takes them off the
- * counters, at `now`. What a move has left behind is not counted.
+ * counters. What a move has left behind is not counted.
  */
 function uncount(
   pool: Pool,
-  now: number,
   organizationId: string,
   gone: string,
   values: readonly unknown[],
@@ -195,9 +186,8 @@ function uncount(
     const { rows } = await tx.query<{ counted: number }>(gone, [...values])
     const bytes = rows.reduce((sum, { counted }) => sum + counted, 0)
     if (clock.rowCount === 1 && bytes > 0)
-      await tx.query(`select ${countResponsesFunction.name}($1, $2, $3) ${fromOrganization}`, [
+      await tx.query(`select ${countResponsesFunction.name}($1, $2) ${fromOrganization}`, [
         organizationId,
-        formatTimestamp(now),
         -bytes,
       ])
   })

@@ -36,14 +36,14 @@ test('texts come through as they are: quotes, backslashes, brackets, commas, lin
   ]
   for (const name of names) {
     const change = await decide.customer.create(organizationId, { name, tags: [name] })
-    const { changes } = encodeUnits([{ changes: [change] }], {
+    const { changes, heads } = encodeUnits([{ changes: [change] }], {
       maxAttempts: 6,
       waitsForLock: false,
       maxClockSkew: null,
     })
     const { rows } = await pool.query<{ head: string; own: unknown; ends: null; events: string[] }>(
-      `select c.head, c.own, c.ends, c.events from unnest($1::${commitChangeType.name}[]) c`,
-      [changes],
+      `select ($2::text[])[c.head] as head, c.own, c.ends, c.events from unnest($1::${commitChangeType.name}[]) c`,
+      [changes, heads],
     )
     if (change.operation !== 'insert') throw new Error('it creates one')
     expect(rows).toEqual([{ head: change.head, own: change.columns, ends: null, events: change.events }])

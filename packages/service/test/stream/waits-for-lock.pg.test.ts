@@ -12,7 +12,7 @@ test('a unit that is large may take longer than any other statement, on that con
   const { pool, decide, organizationId } = journal
   await pool.query(
     `create function tell_limit(p_organization_id uuid, p_now timestamptz, p_limits ${commitLimitsType.name},
-         p_changes ${commitChangeType.name}[]) returns jsonb language sql return jsonb_build_object('refused', '[]'::jsonb, 'stamp', '',
+         p_changes ${commitChangeType.name}[], p_heads text[]) returns jsonb language sql return jsonb_build_object('refused', '[]'::jsonb, 'stamp', '',
          'done', (select jsonb_object_agg(c.id, case when c.head is null then '{' else '' end || '"updatedAt":"' || current_setting('statement_timeout') || '"}')
            from unnest(p_changes) as c))`,
   )

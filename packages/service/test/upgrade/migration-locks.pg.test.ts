@@ -113,8 +113,8 @@ async function plant(client: PoolClient, organizationId: string): Promise<void> 
       [organizationId, many],
     )
     await client.query(
-      `insert into kind_counters (organization_id, kind, live_count, digest, content_digest, last_number)
-         values ($1, $2, $3, 0, 0, 0)`,
+      `insert into commits (organization_id, stamp, kind, live_count, removed_count, stored_bytes, digest, content_digest, last_number)
+         values ($1, now(), $2, $3, 0, 0, 0, 0, 0)`,
       [organizationId, name.replace(/s$/, ''), many],
     )
   }
@@ -216,7 +216,7 @@ test('migrations since the baseline read little while they hold writers up', asy
     index: 'create index slow on customers (created_at)',
     column: `alter table tickets add column weight integer not null default floor(random() * 10)::int`,
     check: 'alter table bookings add check (body is not null)',
-    counters: `update kind_counters c set last_number = (select count(*) from messages m where m.organization_id = c.organization_id)`,
+    counters: `update commits c set last_number = (select count(*) from messages m where m.organization_id = c.organization_id)`,
     large: `update customers set body = body`,
   }
   const found: string[] = []

@@ -95,8 +95,8 @@ export function browseStatement(
     return { text, values }
   }
   const rows = rowsWith(name, others, values)
-  const counter = `select k.live_count from commits k where k.organization_id = $1 and k.kind = '${kind.name}'
-      order by k.stamp desc limit 1`
+  const counter = `select k.live_count from commits k where k.organization_id = $1
+      and k.kind between '${kind.name}' and '${kind.name}' order by k.kind desc, k.stamp desc limit 1`
   const total = others.length === 0 ? `coalesce((${counter}), 0)` : `(select count(*) ${rows})`
   const text = `with ${place}page as materialized (
       select t.created_at, t.id, t.body ${rows}${after === null ? '' : ` and ${follows('t')}`}

@@ -84,7 +84,8 @@ create view kind_counters as
       select k.kind from kinds k where k.kind is not null) k
     cross join lateral (
       select f.live_count, f.removed_count, f.stored_bytes, f.last_number, f.digest, f.content_digest from commits f
-        where f.organization_id = o.organization_id and f.kind = k.kind order by f.stamp desc limit 1) c;
+        where f.organization_id = o.organization_id and f.kind between k.kind and k.kind
+        order by f.kind desc, f.stamp desc limit 1) c;
 
 -- The span that each restore lost.
 create table restores (
