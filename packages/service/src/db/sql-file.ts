@@ -69,10 +69,9 @@ export function schemaObject(text: string, uses: readonly SchemaFunction[] = [])
 
 /** The functions of a file with several, each with the comment before it; they may call those before them. */
 export function schemaObjects(text: string, uses: readonly SchemaFunction[] = []): readonly SchemaFunction[] {
-  return statementsOf(text).reduce<readonly SchemaFunction[]>(
-    (made, one) => [...made, schemaObject(one, [...uses, ...made])],
-    [],
-  )
+  const made: SchemaFunction[] = []
+  for (const one of statementsOf(text)) made.push(schemaObject(one, [...uses, ...made]))
+  return made
 }
 
 function callsOf({ name, definition }: SchemaFunction): RegExp {

@@ -81,11 +81,11 @@ function kindFunctions(table: StreamTable, tables: readonly StreamTable[]): read
     table: name,
     version: String(version),
     columns: list(names),
-    values: list(columns.map((column) => valueOf('c', column))),
+    values: list(columns.map((column) => ownValue('c', column))),
     nulls: list(names.map(() => 'null')),
     new_columns: list(typed.map((column) => column.name)),
     new_values: list([
-      ...columns.map((column) => valueOf('f', column)),
+      ...columns.map((column) => ownValue('f', column)),
       ...(number === null ? [] : ['f.number']),
     ]),
     number: sequence === null ? "''" : `'"${sequence.field}":' || (v_numbers->>c.id::text) || ','`,
@@ -122,7 +122,7 @@ function kindFunctions(table: StreamTable, tables: readonly StreamTable[]): read
 }
 
 /** SQL: the value of a column of the kind in the change `row`. */
-function valueOf(row: string, { name, type }: { readonly name: string; readonly type: string }): string {
+function ownValue(row: string, { name, type }: { readonly name: string; readonly type: string }): string {
   return `(${row}.own->>'${name}')::${type}`
 }
 
