@@ -1006,7 +1006,7 @@ create type commit_change as (
   created_at timestamptz,
   -- The place in p_heads of its head: the body, up to the part that the database writes.
   head integer,
-  -- The kind's own columns, by name. referring: column, target, count and latest.
+  -- The kind's own columns, by name. referring: target, count and latest.
   own jsonb,
   -- Which of them must be unique or refer to rows that exist, as kind.column; kind.period: the time must be free.
   checks text[],
@@ -1058,7 +1058,8 @@ create type written_row as (
   id uuid,
   -- Null: it was detached, of which no event tells.
   body text,
-  -- What the database has appended to the head that it was given; null: nobody gave one.
+  -- Of a row that the call asked for, what the database has appended to the head that it was given, or the removal
+  -- record; null: the row was reached by a removal.
   tail text,
   events text[],
   changed jsonb,
@@ -1431,10 +1432,11 @@ $function$;
 -- organization. It does what a call asks for in this order: versions, deletes, checks, writes. It guarantees:
 --
 -- - the stamp is later than that of every earlier commit of the organization, whatever the clocks say, and at most
---   max_clock_skew ahead of the database's clock, unless an earlier stamp is;
+--   max_clock_skew ahead of the database's clock, unless the stamp before it is further ahead;
 -- - a change of a row that has moved on, one that takes a used unique value or time, and one that refers to a missing
 --   row is refused with its unit, without effect on others; a lone change of a row that has moved on is missing from
---   the answer, which means conflict;
+--   the answer, which means conflict. Two units of a call never have a row, a unique value or a key in common
+--   (group-commit.ts); where they would, an index fails the call, and each unit is sent by itself;
 -- - a removal removes or detaches the row's dependents, also those created a moment ago;
 -- - an event exists exactly if its change committed, and a delivery for each endpoint that is active and subscribed;
 -- - the counters are those of the rows, at every stamp.
@@ -1464,6 +1466,8 @@ declare
   v_receipt text;
   v_events uuid[];
   v_types text[];
+  v_subject_kinds text[];
+  v_subjects uuid[];
   v_done jsonb;
   v_made record;
 begin
@@ -1502,7 +1506,8 @@ begin
       where c.response is not null), '[]');
   end if;
 
-  -- 3. Units that were decided on rows which have moved on since. Before the deletes, which no later refusal undoes.
+  -- 3. Units that were decided on rows which have moved on since. Before the deletes, which no later refusal undoes: a
+  -- unit with a delete is refused for versions alone, and a delete with dependents is the only change of its call.
 
   if p_limits.are_together then
     if 'conversation' = any(v_kinds) then
@@ -1527,8 +1532,10 @@ begin
     end loop;
     v_written := v_written || v_next;
     v_gone := v_next;
+    -- Only what refers to the person itself goes with them.
     v_erases := false;
   end loop;
+  -- Of whatever is removed, maintenance erases earlier payloads and responses.
   if v_written <> '{}' then
     insert into erasures (organization_id, subject_id, removed_at)
       select p_organization_id, g.id, v_stamp from unnest(v_written) g where g.rows < 0;
@@ -1567,7 +1574,8 @@ begin
         where c.response is not null and w.tail is not null));
   end if;
 
-  -- 8. Events, and the counters of every kind as they are now. The first event of a change has the body of all.
+  -- 8. Events, and the counters afterwards of each kind that was written. The first event of a change has the body of
+  -- all: `offset 0` gives them one id to begin with.
 
   with told as (
     insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, changed,
@@ -1587,12 +1595,12 @@ begin
         from counters_after(p_organization_id, v_written) a)
   select array_agg(t.id), array_agg(t.type), array_agg(t.subject_kind), array_agg(t.subject_id), (
       select jsonb_object_agg(w.id, coalesce(v_receipt, w.tail)) from unnest(v_written) w where w.tail is not null)
-    into v_events, v_types, v_kinds, v_ids, v_done from told t;
+    into v_events, v_types, v_subject_kinds, v_subjects, v_done from told t;
 
   -- 9. Deliveries, to each endpoint that is active and subscribed now.
 
-  v_made := create_deliveries(p_organization_id, p_now, v_stamp, p_limits.max_attempts, v_events, v_types, v_kinds,
-    v_ids);
+  v_made := create_deliveries(p_organization_id, p_now, v_stamp, p_limits.max_attempts, v_events, v_types,
+    v_subject_kinds, v_subjects);
   return jsonb_build_object('refused', v_refusals, 'stamp', timestamp_text(v_stamp), 'done', v_done,
     'deliveries', v_made.p_any, 'large', v_made.p_large, 'woken', v_made.p_woken,
     'clock_skew', case when p_limits.max_clock_skew is not null

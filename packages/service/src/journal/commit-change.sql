@@ -12,7 +12,7 @@ create type commit_change as (
   created_at timestamptz,
   -- The place in p_heads of its head: the body, up to the part that the database writes.
   head integer,
-  -- The kind's own columns, by name. referring: column, target, count and latest.
+  -- The kind's own columns, by name. referring: target, count and latest.
   own jsonb,
   -- Which of them must be unique or refer to rows that exist, as kind.column; kind.period: the time must be free.
   checks text[],

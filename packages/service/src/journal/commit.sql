@@ -2,10 +2,11 @@
 -- organization. It does what a call asks for in this order: versions, deletes, checks, writes. It guarantees:
 --
 -- - the stamp is later than that of every earlier commit of the organization, whatever the clocks say, and at most
---   max_clock_skew ahead of the database's clock, unless an earlier stamp is;
+--   max_clock_skew ahead of the database's clock, unless the stamp before it is further ahead;
 -- - a change of a row that has moved on, one that takes a used unique value or time, and one that refers to a missing
 --   row is refused with its unit, without effect on others; a lone change of a row that has moved on is missing from
---   the answer, which means conflict;
+--   the answer, which means conflict. Two units of a call never have a row, a unique value or a key in common
+--   (group-commit.ts); where they would, an index fails the call, and each unit is sent by itself;
 -- - a removal removes or detaches the row's dependents, also those created a moment ago;
 -- - an event exists exactly if its change committed, and a delivery for each endpoint that is active and subscribed;
 -- - the counters are those of the rows, at every stamp.
@@ -35,6 +36,8 @@ declare
   v_receipt text;
   v_events uuid[];
   v_types text[];
+  v_subject_kinds text[];
+  v_subjects uuid[];
   v_done jsonb;
   v_made record;
 begin
@@ -73,7 +76,8 @@ begin
       where c.response is not null), '[]');
   end if;
 
-  -- 3. Units that were decided on rows which have moved on since. Before the deletes, which no later refusal undoes.
+  -- 3. Units that were decided on rows which have moved on since. Before the deletes, which no later refusal undoes: a
+  -- unit with a delete is refused for versions alone, and a delete with dependents is the only change of its call.
 
   if p_limits.are_together then
     -- each kind
@@ -104,8 +108,10 @@ begin
     end loop;
     v_written := v_written || v_next;
     v_gone := v_next;
+    -- Only what refers to the person itself goes with them.
     v_erases := false;
   end loop;
+  -- Of whatever is removed, maintenance erases earlier payloads and responses.
   if v_written <> '{}' then
     insert into erasures (organization_id, subject_id, removed_at)
       select p_organization_id, g.id, v_stamp from unnest(v_written) g where g.rows < 0;
@@ -153,7 +159,8 @@ begin
         where c.response is not null and w.tail is not null));
   end if;
 
-  -- 8. Events, and the counters of every kind as they are now. The first event of a change has the body of all.
+  -- 8. Events, and the counters afterwards of each kind that was written. The first event of a change has the body of
+  -- all: `offset 0` gives them one id to begin with.
 
   with told as (
     insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, changed,
@@ -173,12 +180,12 @@ begin
         from counters_after(p_organization_id, v_written) a)
   select array_agg(t.id), array_agg(t.type), array_agg(t.subject_kind), array_agg(t.subject_id), (
       select jsonb_object_agg(w.id, coalesce(v_receipt, w.tail)) from unnest(v_written) w where w.tail is not null)
-    into v_events, v_types, v_kinds, v_ids, v_done from told t;
+    into v_events, v_types, v_subject_kinds, v_subjects, v_done from told t;
 
   -- 9. Deliveries, to each endpoint that is active and subscribed now.
 
-  v_made := create_deliveries(p_organization_id, p_now, v_stamp, p_limits.max_attempts, v_events, v_types, v_kinds,
-    v_ids);
+  v_made := create_deliveries(p_organization_id, p_now, v_stamp, p_limits.max_attempts, v_events, v_types,
+    v_subject_kinds, v_subjects);
   return jsonb_build_object('refused', v_refusals, 'stamp', timestamp_text(v_stamp), 'done', v_done,
     'deliveries', v_made.p_any, 'large', v_made.p_large, 'woken', v_made.p_woken,
     'clock_skew', case when p_limits.max_clock_skew is not null

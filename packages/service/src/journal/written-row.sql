@@ -5,7 +5,8 @@ create type written_row as (
   id uuid,
   -- Null: it was detached, of which no event tells.
   body text,
-  -- What the database has appended to the head that it was given; null: nobody gave one.
+  -- Of a row that the call asked for, what the database has appended to the head that it was given, or the removal
+  -- record; null: the row was reached by a removal.
   tail text,
   events text[],
   changed jsonb,
