@@ -100,8 +100,8 @@ create table organization_clocks (
 );
 
 -- What commits have counted: for each kind that a commit wrote, how many of its objects exist and how many were
--- removed, the digests and bytes of those that exist, and the last number given, all after the commit. The latest of a
--- kind says all; maintenance deletes those before.
+-- removed, the bytes of those that exist, the sums of their terms (a digest is one modulo 2^64), and the last number
+-- given, all after the commit. The latest of a kind says all; maintenance deletes those before.
 create table commits (
   organization_id uuid not null,
   stamp timestamptz(3) not null,
@@ -112,9 +112,7 @@ create table commits (
   last_number bigint not null,
   digest numeric not null,
   content_digest numeric not null,
-  primary key (organization_id, kind, stamp),
-  check (content_digest >= 0::numeric and content_digest < '18446744073709551616'::numeric),
-  check (digest >= 0::numeric and digest < '18446744073709551616'::numeric)
+  primary key (organization_id, kind, stamp)
 );
 create index commits_stamp on commits (organization_id, stamp);
 
@@ -855,10 +853,10 @@ language sql stable parallel safe return
 create function content_term(p_body text) returns bigint language sql stable parallel safe return
   ('x' || encode(substr(sha256(convert_to(p_body, 'UTF8')), 1, 8), 'hex'))::bit(64)::bigint;
 
--- A digest, not negative, in 16 hex digits.
-create function digest_text(p_digest numeric) returns text language sql stable parallel safe return
-  lpad(to_hex((p_digest - case when p_digest < 9223372036854775808 then 0 else 18446744073709551616 end)::bigint),
-    16, '0');
+-- A digest in 16 hex digits: the sum of its terms modulo 2^64.
+create function digest_text(p_sum numeric) returns text language sql stable parallel safe return
+  lpad(to_hex((mod(mod(p_sum, 18446744073709551616) + 27670116110564327424, 18446744073709551616)
+    - 9223372036854775808)::bigint), 16, '0');
 
 -- The id of an event of the same change as that with the id `p_event_id`: of the first, or of another of at most 16.
 create function event_of_change(p_event_id uuid, p_place integer) returns uuid
@@ -992,6 +990,184 @@ create function version_term_of(p_body text) returns bigint language sql stable 
 -- so that processes of two releases can share it. What has a part for each kind is shown for one: conversation.
 -- What each key of the commit function's argument means: packages/service/src/journal/commit-protocol.ts.
 
+-- A delivery to be created: pending and due now, unless the endpoint was `disabled`, or the event is `skipped`, for
+-- that reason. Without `id` it gets a new one.
+create type new_delivery as (
+  id uuid,
+  webhook_id uuid,
+  event_id uuid,
+  event_type text,
+  event_created_at timestamptz(3),
+  subject_kind text,
+  subject_id uuid,
+  max_attempts int,
+  disabled text,
+  skipped text
+);
+
+-- Inserts deliveries, and returns how many: the one statement that does. The caller holds the organization's clock
+-- row, and wakes the queues of the endpoints that get pending ones.
+create function insert_deliveries(p_organization_id uuid, p_now timestamptz, p_deliveries new_delivery[]) returns int
+language plpgsql volatile as $function$
+declare
+  v_inserted int;
+begin
+  insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at,
+      subject_kind, subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message,
+      next_attempt_at, created_at, updated_at)
+    select p_organization_id, coalesce(d.id, new_uuid_v7(p_now)), d.webhook_id,
+        case s.status when 'pending' then 'infinity' else (p_now at time zone 'UTC')::date end,
+        d.event_id, d.event_type, d.event_created_at, d.subject_kind, d.subject_id, s.status, 'current', 0,
+          d.max_attempts,
+        case s.status when 'failed' then 'endpoint_disabled' when 'skipped' then d.skipped end,
+        case when s.status = 'failed' then 'the endpoint was disabled: ' || d.disabled
+          when d.skipped = 'own_change' then 'the key of the endpoint caused it'
+          when d.skipped = 'conditions_not_met' then 'the conditions of the endpoint did not hold' end,
+        case s.status when 'pending' then p_now end, p_now, p_now
+      from unnest(p_deliveries) as d
+        cross join lateral (select case when d.disabled is not null then 'failed'
+          when d.skipped is not null then 'skipped' else 'pending' end as status) s;
+  get diagnostics v_inserted = row_count;
+  return v_inserted;
+end;
+$function$;
+
+-- Why an endpoint with these conditions, and this key as its own where it skips what that causes, gets no delivery of
+-- an event: 'own_change', 'conditions_not_met', or null when it does. Without conditions and key, no event is read.
+--
+-- Conditions, but for those on the id, always hold of a removal, so that receivers do not keep what is gone, of an
+-- event about an endpoint, and of a body that was erased. Of an event that lists no changes, as an insert, every
+-- field with a value counts as changed. They hold of an object that the endpoint's registrant may not read: its
+-- delivery fails, where a skip would show that key which values the object has.
+create function skip_reason(p_organization_id uuid, p_webhook_id uuid, p_event_id uuid, p_conditions jsonb,
+  p_own_key text) returns text
+language plpgsql stable as $function$
+declare
+  v_key text;
+  v_body jsonb;
+  v_changed jsonb;
+  v_scope text;
+begin
+  if p_conditions is null and p_own_key is null then
+    return null;
+  end if;
+  select e.cause->>'key', case when p_conditions is not null then e.body::jsonb end, e.changed, case e.subject_kind
+      when 'conversation' then 'conversations:read'
+      when 'endpoint' then 'webhooks:read' end
+    into v_key, v_body, v_changed, v_scope
+    from events_with_body e where e.organization_id = p_organization_id and e.id = p_event_id;
+  if v_key = p_own_key then
+    return 'own_change';
+  end if;
+  if v_body is null or not exists (select 1 from webhooks w
+      join api_keys k on k.organization_id = w.organization_id and k.id = w.api_key_id
+      where w.organization_id = p_organization_id and w.id = p_webhook_id and k.scopes && array['*', v_scope]) then
+    return null;
+  end if;
+  if exists (select 1 from jsonb_array_elements(p_conditions) as c(condition)
+      cross join lateral (select c.condition->>'field' as field,
+        coalesce(v_body->(c.condition->>'field'), 'null') as actual) f
+      where (v_body->>'object' not in ('removed', 'webhook') or f.field = 'id') and not case c.condition->>'op'
+        when 'exists' then (f.actual <> 'null') = coalesce((c.condition->>'value')::boolean, true)
+        when 'changed' then coalesce(v_changed ? f.field, f.actual <> 'null')
+        when 'in' then c.condition->'value' @> f.actual
+        else f.actual = c.condition->'value' end) then
+    return 'conditions_not_met';
+  end if;
+  return null;
+end;
+$function$;
+
+-- Makes the queues of these endpoints due, after deliveries were created or made due outside of a commit. It locks
+-- the queues first, in their order, as a completion computes under that lock what is due on one.
+--
+-- The deliveries may be due before where the worker that holds the queue has read to: `rewinds` tells it to begin
+-- again.
+create function wake_queues(p_organization_id uuid, p_webhook_ids uuid[], p_now timestamptz) returns void
+language plpgsql volatile as $function$
+begin
+  perform 1 from endpoint_queues q where q.organization_id = p_organization_id and q.webhook_id = any(p_webhook_ids)
+    order by q.webhook_id for no key update;
+  update endpoint_queues set due_at = least(due_at, p_now), rewinds = rewinds + 1, read_to = null
+    where organization_id = p_organization_id and webhook_id = any(p_webhook_ids);
+end;
+$function$;
+
+-- The endpoints of an organization that get deliveries now, and the types of the events that they are subscribed to.
+-- The planner puts it in place.
+create function active_endpoints(p_organization_id uuid) returns table (id uuid, events text[])
+language sql stable as $function$
+  select w.id, w.events from webhooks w where w.organization_id = p_organization_id and w.status = 'active'
+$function$;
+
+-- Creates a delivery of each event of a commit to each of the endpoints `p_webhooks` that is subscribed to it. They are
+-- active, and stay so until the commit, as disabling one takes the organization's clock row too. `p_events`: the events
+-- as deliveries to no endpoint yet; their time is `p_stamp`.
+--
+-- Beyond 1000 deliveries nothing is inserted, as nothing else of the organization can commit meanwhile: the
+-- subscriptions are noted, and workers create the deliveries in pieces after the commit.
+--
+-- They are created and due at the commit's stamp, so that a worker that goes on from where it has read to misses
+-- none: stamps increase in the order of commits (`read-position.ts`). Where clocks are so far apart that this would
+-- delay them, it is now instead, and the worker begins again.
+--
+-- A queue that a worker holds is not changed, as its row would get a version with each commit: that worker is
+-- notified, and looks again before it releases the queue. Both lock the queue, so that they do not miss each other.
+--
+-- Returns as `large` whether workers have to create the deliveries, and as `woken`, by endpoint, the priority of each
+-- queue of which a worker has to be notified, and the worker that holds it or null.
+create function create_deliveries(
+  p_organization_id uuid, p_now timestamptz, p_stamp timestamptz, p_webhooks uuid[], p_events new_delivery[]
+) returns jsonb language plpgsql volatile as $function$
+declare
+  v_large boolean := false;
+  v_woken jsonb;
+  v_idle uuid[];
+  v_apart boolean := p_stamp > p_now + interval '1000 milliseconds';
+begin
+  if cardinality(p_events) > 1000 / cardinality(p_webhooks) then
+    select sum(t.count) > 1000 into v_large from webhooks w
+      join (select u.event_type, count(*) as count from unnest(p_events) u group by u.event_type) t
+        on t.event_type = any(w.events)
+      where w.organization_id = p_organization_id and w.id = any(p_webhooks);
+  end if;
+  if v_large then
+    insert into fan_outs (organization_id, webhook_id, stamp, types, conditions, own_key, max_attempts, position,
+      due_at)
+      select p_organization_id, w.id, p_stamp, w.events, w.options->'conditions',
+          case when w.options ? 'skipOwn' then w.api_key_id::text end, p_events[1].max_attempts,
+          first_uuid_v7(p_stamp), p_now
+        from webhooks w where w.organization_id = p_organization_id and w.id = any(p_webhooks);
+    return jsonb_build_object('large', true, 'woken', '{}'::jsonb);
+  end if;
+
+  perform insert_deliveries(p_organization_id, case when v_apart then p_now else p_stamp end, array(
+    select (null, w.id, e.event_id, e.event_type, p_stamp, e.subject_kind, e.subject_id, e.max_attempts,
+        null, s.reason)::new_delivery
+      from webhooks w
+        join unnest(p_events) e on e.event_type = any(w.events)
+        cross join lateral (select case when w.options ?| '{conditions,skipOwn}'
+          then skip_reason(p_organization_id, w.id, e.event_id, w.options->'conditions',
+            case when w.options ? 'skipOwn' then w.api_key_id::text end) end as reason offset 0) s
+      where w.organization_id = p_organization_id and w.id = any(p_webhooks)));
+
+  select array_agg(q.webhook_id) filter (where q.lease_id is null and coalesce(q.due_at > p_now, true)),
+      coalesce(jsonb_object_agg(q.webhook_id, jsonb_build_array(q.priority, case when q.lease_until > p_now
+        then q.worker_id end))
+        filter (where q.lease_id is not null or coalesce(q.due_at > p_now, true)), '{}')
+    into v_idle, v_woken
+    from (select l.webhook_id, l.due_at, l.lease_id, l.lease_until, l.worker_id, l.priority from endpoint_queues l
+      where l.organization_id = p_organization_id and l.webhook_id = any(p_webhooks) order by l.webhook_id
+        for no key update) q;
+  if v_apart then
+    perform wake_queues(p_organization_id, p_webhooks, p_now);
+  elsif v_idle is not null then
+    update endpoint_queues set due_at = p_now where organization_id = p_organization_id and webhook_id = any(v_idle);
+  end if;
+  return jsonb_build_object('large', false, 'woken', v_woken);
+end;
+$function$;
+
 -- One thing that a call of the commit function asks for; what a row does not need is null. In the order of
 -- commit-protocol.ts, which writes it.
 create type commit_change as (
@@ -1046,8 +1222,9 @@ create type commit_limits as (
   kinds text[],
   operations text[],
   checks text[],
-  -- Whether a unit has several entries, and whether a change has a response.
+  -- Whether a unit has several entries, whether a change is a delete, and whether one has a response.
   are_together boolean,
+  have_deletes boolean,
   have_responses boolean
 );
 
@@ -1091,7 +1268,7 @@ create function changes_of(
     offset 0
 $function$;
 
--- The counters of each kind of which rows were written, as they are afterwards; digests are modulo 2^64. The planner
+-- The counters of each kind of which rows were written, as they are afterwards. The planner
 -- puts it in place. The latest row of a kind is found by the key, the one index with that order.
 create function counters_after(p_organization_id uuid, p_written written_row[]) returns table (
   kind text, live_count bigint, removed_count bigint, stored_bytes bigint, last_number bigint, digest numeric,
@@ -1099,9 +1276,7 @@ create function counters_after(p_organization_id uuid, p_written written_row[]) 
 ) language sql stable as $function$
   select w.kind, coalesce(c.live_count, 0) + w.rows, coalesce(c.removed_count, 0) + w.removed,
       coalesce(c.stored_bytes, 0) + w.bytes, greatest(c.last_number, w.number),
-      mod(mod(coalesce(c.digest, 0) + w.term, 18446744073709551616) + 18446744073709551616, 18446744073709551616),
-      mod(mod(coalesce(c.content_digest, 0) + w.content, 18446744073709551616) + 18446744073709551616,
-        18446744073709551616)
+      coalesce(c.digest, 0) + w.term, coalesce(c.content_digest, 0) + w.content
     from (
       select u.kind, sum(u.rows) as rows, count(*) filter (where u.rows < 0) as removed, sum(u.bytes) as bytes,
           coalesce(max(u.number), 0) as number, sum(u.term) as term, sum(u.content) as content
@@ -1450,6 +1625,7 @@ create function commit(
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off
 as $function$
 declare
+  v_set text;
   v_away text;
   v_floor timestamptz;
   v_stamp timestamptz(3);
@@ -1464,12 +1640,10 @@ declare
   v_ids uuid[];
   v_erases boolean := p_limits.erases;
   v_receipt text;
-  v_events uuid[];
-  v_types text[];
-  v_subject_kinds text[];
-  v_subjects uuid[];
+  v_events new_delivery[];
   v_done jsonb;
-  v_made record;
+  v_endpoints uuid[];
+  v_made jsonb;
 begin
   -- 1. The clock row: lock, and stamp. A clock that is ahead is refused, as stamps never decrease: it would advance the
   -- stream for good. A call waits longer for the lock only where no other organization waits with it.
@@ -1477,7 +1651,8 @@ begin
   if p_now > clock_timestamp() + make_interval(secs => p_limits.max_clock_skew / 1000.0) then
     raise exception 'the time given is % ahead of the database', p_now - clock_timestamp() using errcode = 'DW001';
   end if;
-  perform set_config('lock_timeout', p_limits.lock_timeout, true);
+  -- An assignment, as it costs no statement.
+  v_set := set_config('lock_timeout', p_limits.lock_timeout, true);
   select c.away, c.last_stamp into v_away, v_floor from organization_clocks c
     where c.organization_id = p_organization_id for no key update;
   if not found then
@@ -1487,7 +1662,7 @@ begin
     raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = v_away;
   end if;
   if p_limits.row_timeout <> p_limits.lock_timeout then
-    perform set_config('lock_timeout', p_limits.row_timeout, true);
+    v_set := set_config('lock_timeout', p_limits.row_timeout, true);
   end if;
 
   -- Read after the lock, to see what was committed while it was waited for.
@@ -1521,22 +1696,22 @@ begin
   -- 4. Deletes, and what they do to the rows that refer to what is removed, to those that refer to these, and so on.
   -- Whatever else the call brings then sees the rows gone, and their dependents changed.
 
-  if 'delete conversation' = any(v_operations) then
-    v_written := v_written || delete_conversation(p_organization_id, v_stamp, p_changes, v_refused);
-  end if;
-  v_gone := v_written;
-  while v_gone <> '{}' loop
-    v_next := '{}';
-    for v_kind, v_ids in select g.kind, array_agg(g.id) from unnest(v_gone) g where g.rows < 0 group by g.kind loop
-      v_next := v_next || unlink_conversation(p_organization_id, v_stamp, v_kind, v_ids, v_erases, p_changes[1]);
+  if p_limits.have_deletes then
+    if 'delete conversation' = any(v_operations) then
+      v_written := v_written || delete_conversation(p_organization_id, v_stamp, p_changes, v_refused);
+    end if;
+    v_gone := v_written;
+    while v_gone <> '{}' loop
+      v_next := '{}';
+      for v_kind, v_ids in select g.kind, array_agg(g.id) from unnest(v_gone) g where g.rows < 0 group by g.kind loop
+        v_next := v_next || unlink_conversation(p_organization_id, v_stamp, v_kind, v_ids, v_erases, p_changes[1]);
+      end loop;
+      v_written := v_written || v_next;
+      v_gone := v_next;
+      -- Only what refers to the person itself goes with them.
+      v_erases := false;
     end loop;
-    v_written := v_written || v_next;
-    v_gone := v_next;
-    -- Only what refers to the person itself goes with them.
-    v_erases := false;
-  end loop;
-  -- Of whatever is removed, maintenance erases earlier payloads and responses.
-  if v_written <> '{}' then
+    -- Of whatever is removed, maintenance erases earlier payloads and responses.
     insert into erasures (organization_id, subject_id, removed_at)
       select p_organization_id, g.id, v_stamp from unnest(v_written) g where g.rows < 0;
   end if;
@@ -1593,201 +1768,21 @@ begin
       select p_organization_id, v_stamp, a.kind, a.live_count, a.removed_count, a.stored_bytes, a.last_number, a.digest,
           a.content_digest
         from counters_after(p_organization_id, v_written) a)
-  select array_agg(t.id), array_agg(t.type), array_agg(t.subject_kind), array_agg(t.subject_id), (
-      select jsonb_object_agg(w.id, coalesce(v_receipt, w.tail)) from unnest(v_written) w where w.tail is not null)
-    into v_events, v_types, v_subject_kinds, v_subjects, v_done from told t;
+  select array_agg((null, null, t.id, t.type, v_stamp, t.subject_kind, t.subject_id, p_limits.max_attempts, null,
+      null)::new_delivery), (
+      select jsonb_object_agg(w.id, coalesce(v_receipt, w.tail)) from unnest(v_written) w where w.tail is not null), (
+      select array_agg(a.id) from active_endpoints(p_organization_id) a
+        where a.events && array(select o.type from told o))
+    into v_events, v_done, v_endpoints from told t;
 
-  -- 9. Deliveries, to each endpoint that is active and subscribed now.
+  -- 9. Deliveries.
 
-  v_made := create_deliveries(p_organization_id, p_now, v_stamp, p_limits.max_attempts, v_events, v_types,
-    v_subject_kinds, v_subjects);
+  if v_endpoints is not null then
+    v_made := create_deliveries(p_organization_id, p_now, v_stamp, v_endpoints, v_events);
+  end if;
   return jsonb_build_object('refused', v_refusals, 'stamp', timestamp_text(v_stamp), 'done', v_done,
-    'deliveries', v_made.p_any, 'large', v_made.p_large, 'woken', v_made.p_woken,
-    'clock_skew', case when p_limits.max_clock_skew is not null
+    'deliveries', v_made, 'clock_skew', case when p_limits.max_clock_skew is not null
       then round(extract(epoch from v_stamp - clock_timestamp()) / 0.001) end);
-end;
-$function$;
-
--- A delivery to be created: pending and due now, unless the endpoint was `disabled`, or the event is `skipped`, for
--- that reason. Without `id` it gets a new one.
-create type new_delivery as (
-  id uuid,
-  webhook_id uuid,
-  event_id uuid,
-  event_type text,
-  event_created_at timestamptz(3),
-  subject_kind text,
-  subject_id uuid,
-  max_attempts int,
-  disabled text,
-  skipped text
-);
-
--- Inserts deliveries, and returns how many: the one statement that does. The caller holds the organization's clock
--- row, and wakes the queues of the endpoints that get pending ones.
-create function insert_deliveries(p_organization_id uuid, p_now timestamptz, p_deliveries new_delivery[]) returns int
-language plpgsql volatile as $function$
-declare
-  v_inserted int;
-begin
-  insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at,
-      subject_kind, subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message,
-      next_attempt_at, created_at, updated_at)
-    select p_organization_id, coalesce(d.id, new_uuid_v7(p_now)), d.webhook_id,
-        case s.status when 'pending' then 'infinity' else (p_now at time zone 'UTC')::date end,
-        d.event_id, d.event_type, d.event_created_at, d.subject_kind, d.subject_id, s.status, 'current', 0,
-          d.max_attempts,
-        case s.status when 'failed' then 'endpoint_disabled' when 'skipped' then d.skipped end,
-        case when s.status = 'failed' then 'the endpoint was disabled: ' || d.disabled
-          when d.skipped = 'own_change' then 'the key of the endpoint caused it'
-          when d.skipped = 'conditions_not_met' then 'the conditions of the endpoint did not hold' end,
-        case s.status when 'pending' then p_now end, p_now, p_now
-      from unnest(p_deliveries) as d
-        cross join lateral (select case when d.disabled is not null then 'failed'
-          when d.skipped is not null then 'skipped' else 'pending' end as status) s;
-  get diagnostics v_inserted = row_count;
-  return v_inserted;
-end;
-$function$;
-
--- Why an endpoint with these conditions, and this key as its own where it skips what that causes, gets no delivery of
--- an event: 'own_change', 'conditions_not_met', or null when it does. Without conditions and key, no event is read.
---
--- Conditions, but for those on the id, always hold of a removal, so that receivers do not keep what is gone, of an
--- event about an endpoint, and of a body that was erased. Of an event that lists no changes, as an insert, every
--- field with a value counts as changed. They hold of an object that the endpoint's registrant may not read: its
--- delivery fails, where a skip would show that key which values the object has.
-create function skip_reason(p_organization_id uuid, p_webhook_id uuid, p_event_id uuid, p_conditions jsonb,
-  p_own_key text) returns text
-language plpgsql stable as $function$
-declare
-  v_key text;
-  v_body jsonb;
-  v_changed jsonb;
-  v_scope text;
-begin
-  if p_conditions is null and p_own_key is null then
-    return null;
-  end if;
-  select e.cause->>'key', case when p_conditions is not null then e.body::jsonb end, e.changed, case e.subject_kind
-      when 'conversation' then 'conversations:read'
-      when 'endpoint' then 'webhooks:read' end
-    into v_key, v_body, v_changed, v_scope
-    from events_with_body e where e.organization_id = p_organization_id and e.id = p_event_id;
-  if v_key = p_own_key then
-    return 'own_change';
-  end if;
-  if v_body is null or not exists (select 1 from webhooks w
-      join api_keys k on k.organization_id = w.organization_id and k.id = w.api_key_id
-      where w.organization_id = p_organization_id and w.id = p_webhook_id and k.scopes && array['*', v_scope]) then
-    return null;
-  end if;
-  if exists (select 1 from jsonb_array_elements(p_conditions) as c(condition)
-      cross join lateral (select c.condition->>'field' as field,
-        coalesce(v_body->(c.condition->>'field'), 'null') as actual) f
-      where (v_body->>'object' not in ('removed', 'webhook') or f.field = 'id') and not case c.condition->>'op'
-        when 'exists' then (f.actual <> 'null') = coalesce((c.condition->>'value')::boolean, true)
-        when 'changed' then coalesce(v_changed ? f.field, f.actual <> 'null')
-        when 'in' then c.condition->'value' @> f.actual
-        else f.actual = c.condition->'value' end) then
-    return 'conditions_not_met';
-  end if;
-  return null;
-end;
-$function$;
-
--- Creates a delivery of each event of a commit to each endpoint that is active and subscribed now. The commit
--- function calls it under the organization's clock row, which disabling an endpoint takes too. The events come as
--- arrays of their ids, types, kinds and subjects; their time is `p_stamp`. With no endpoint that subscribes, it costs
--- one statement.
---
--- Beyond 1000 deliveries nothing is inserted, as nothing else of the organization can commit meanwhile: the
--- subscriptions are noted, and workers create the deliveries in pieces after the commit.
---
--- They are created and due at the commit's stamp, so that a worker that goes on from where it has read to misses
--- none: stamps increase in the order of commits (`read-position.ts`). Where clocks are so far apart that this would
--- delay them, it is now instead, and the worker begins again.
---
--- A queue that a worker holds is not changed, as its row would get a version with each commit: that worker is
--- notified, and looks again before it releases the queue. Both lock the queue, so that they do not miss each other.
---
--- Returns in `p_any` whether an endpoint subscribes, in `p_large` whether workers have to create the deliveries, and
--- in `p_woken`, by endpoint, the priority of each queue of which a worker has to be notified, and the worker that
--- holds it or null.
-create function create_deliveries(
-  p_organization_id uuid, p_now timestamptz, p_stamp timestamptz, p_max_attempts int,
-  p_events uuid[], p_types text[], p_kinds text[], p_subjects uuid[],
-  out p_any boolean, out p_large boolean, out p_woken jsonb
-) language plpgsql volatile as $function$
-declare
-  v_webhooks uuid[];
-  v_idle uuid[];
-  v_apart boolean := p_stamp > p_now + interval '1000 milliseconds';
-begin
-  p_large := false;
-  p_woken := '{}';
-  select array_agg(w.id) into v_webhooks from webhooks w
-    where w.organization_id = p_organization_id and w.status = 'active'
-      and w.events && array(select distinct t.type from unnest(p_types) as t(type));
-  p_any := v_webhooks is not null;
-  if not p_any then
-    return;
-  end if;
-
-  if cardinality(p_events) > 1000 / cardinality(v_webhooks) then
-    select sum(t.count) > 1000 into p_large from webhooks w
-      join (select u.type, count(*) as count from unnest(p_types) as u(type) group by u.type) t
-        on t.type = any(w.events)
-      where w.organization_id = p_organization_id and w.id = any(v_webhooks);
-  end if;
-  if p_large then
-    insert into fan_outs (organization_id, webhook_id, stamp, types, conditions, own_key, max_attempts, position,
-      due_at)
-      select p_organization_id, w.id, p_stamp, w.events, w.options->'conditions',
-          case when w.options ? 'skipOwn' then w.api_key_id::text end, p_max_attempts, first_uuid_v7(p_stamp), p_now
-        from webhooks w where w.organization_id = p_organization_id and w.id = any(v_webhooks);
-    return;
-  end if;
-
-  perform insert_deliveries(p_organization_id, case when v_apart then p_now else p_stamp end, array(
-    select (null, w.id, e.id, e.type, p_stamp, e.subject_kind, e.subject_id, p_max_attempts,
-        null, s.reason)::new_delivery
-      from webhooks w
-        join unnest(p_events, p_types, p_kinds, p_subjects) as e(id, type, subject_kind, subject_id)
-          on e.type = any(w.events)
-        cross join lateral (select case when w.options ?| '{conditions,skipOwn}'
-          then skip_reason(p_organization_id, w.id, e.id, w.options->'conditions',
-            case when w.options ? 'skipOwn' then w.api_key_id::text end) end as reason offset 0) s
-      where w.organization_id = p_organization_id and w.id = any(v_webhooks)));
-
-  select array_agg(q.webhook_id) filter (where q.lease_id is null and coalesce(q.due_at > p_now, true)),
-      coalesce(jsonb_object_agg(q.webhook_id, jsonb_build_array(q.priority, case when q.lease_until > p_now
-        then q.worker_id end))
-        filter (where q.lease_id is not null or coalesce(q.due_at > p_now, true)), '{}')
-    into v_idle, p_woken
-    from (select l.webhook_id, l.due_at, l.lease_id, l.lease_until, l.worker_id, l.priority from endpoint_queues l
-      where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks) order by l.webhook_id
-        for no key update) q;
-  if v_apart then
-    perform wake_queues(p_organization_id, v_webhooks, p_now);
-  elsif v_idle is not null then
-    update endpoint_queues set due_at = p_now where organization_id = p_organization_id and webhook_id = any(v_idle);
-  end if;
-end;
-$function$;
-
--- Makes the queues of these endpoints due, after deliveries were created or made due outside of a commit. It locks
--- the queues first, in their order, as a completion computes under that lock what is due on one.
---
--- The deliveries may be due before where the worker that holds the queue has read to: `rewinds` tells it to begin
--- again.
-create function wake_queues(p_organization_id uuid, p_webhook_ids uuid[], p_now timestamptz) returns void
-language plpgsql volatile as $function$
-begin
-  perform 1 from endpoint_queues q where q.organization_id = p_organization_id and q.webhook_id = any(p_webhook_ids)
-    order by q.webhook_id for no key update;
-  update endpoint_queues set due_at = least(due_at, p_now), rewinds = rewinds + 1, read_to = null
-    where organization_id = p_organization_id and webhook_id = any(p_webhook_ids);
 end;
 $function$;
 

@@ -7,12 +7,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Customer, checkpointOf, contentDigestOf, createClient } from '@deskwire/sdk'
 import { Client } from 'pg'
 import { customer } from '../../packages/service/src/desk/customer/index.ts'
-import {
-  digestModulus,
-  removalRecord,
-  tailText,
-  timestampText,
-} from '../../packages/service/src/journal/body.ts'
+import { removalRecord, tailText, timestampText } from '../../packages/service/src/journal/body.ts'
 import { columnValues, representationHead } from '../../packages/service/src/kinds/model/representation.ts'
 import { changedSearchDocument } from '../../packages/service/src/kinds/model/search.ts'
 import type { Installation, Organization } from './installation.ts'
@@ -124,14 +119,13 @@ function insertStatement(organizationId: string, worded: boolean): { text: strin
       insert into commits (organization_id, stamp, kind, live_count, digest, content_digest, stored_bytes, removed_count,
           last_number)
         select $1, (select max(r.at) from r), 'customer', coalesce(c.live_count, 0) + n.live,
-            mod(coalesce(c.digest, 0) + n.digest, ${digestModulus}),
-            mod(coalesce(c.content_digest, 0) + n.content, ${digestModulus}),
+            coalesce(c.digest, 0) + n.digest, coalesce(c.content_digest, 0) + n.content,
             coalesce(c.stored_bytes, 0) + n.bytes, coalesce(c.removed_count, 0) + n.removed, 0
           from (select count(*) filter (where r.live) as live, count(*) filter (where not r.live) as removed,
-              mod(mod(coalesce(sum(version_term(r.id, r.time)) filter (where r.live), 0), m.two64) + m.two64, m.two64) as digest,
+              coalesce(sum(version_term(r.id, r.time)) filter (where r.live), 0) as digest,
               (select coalesce(sum(a.bytes), 0) from added a where a.live) as bytes,
-              (select mod(mod(coalesce(sum(a.content), 0), m.two64) + m.two64, m.two64) from added a where a.live) as content
-            from r cross join (select ${digestModulus} as two64) m group by m.two64) n
+              (select coalesce(sum(a.content), 0) from added a where a.live) as content
+            from r) n
         left join kind_counters c on c.organization_id = $1 and c.kind = 'customer')
     select 1`
   return { text, values }

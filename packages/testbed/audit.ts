@@ -104,7 +104,7 @@ async function auditCounters(
   const checkpoint = checkpointOf(existing)
   const bytes = existing.reduce((sum, body) => sum + Buffer.byteLength(body), 0)
   const real = { ...checkpoint, bytes, removed: records.length - existing.length }
-  const hex = (sum: string) => BigInt(sum).toString(16).padStart(16, '0')
+  const hex = (sum: string) => BigInt.asUintN(64, BigInt(sum)).toString(16).padStart(16, '0')
   const kept = {
     count: Number(row.live_count),
     digest: hex(row.digest),

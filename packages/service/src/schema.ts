@@ -10,17 +10,11 @@ import {
   countDeliveriesFunction,
   notifySubscriptionsFunction,
 } from './delivery/complete.ts'
-import {
-  createDeliveriesFunction,
-  insertDeliveriesFunction,
-  newDeliveryType,
-  skipReasonFunction,
-} from './delivery/create-deliveries.ts'
+import { commitDelivery } from './delivery/create-deliveries.ts'
 import { disableFunction, failPendingFunction, retryNowFunction } from './delivery/endpoint-queues.ts'
 import { fanOutFunction } from './delivery/fan-outs.ts'
 import { missedFunction } from './delivery/missed.ts'
 import { disableRegisteredFunction, expireFunction } from './delivery/registrants.ts'
-import { wakeQueuesFunction } from './delivery/wake-queues.ts'
 import { kinds as deskKinds } from './desk/index.ts'
 import { deskTables } from './desk/tables.ts'
 import { storeLoneResponseFunction } from './idempotency/stored-responses.ts'
@@ -41,21 +35,17 @@ export function schemaOf(
   kinds: readonly Kind[] = deskKinds,
 ): Schema & { readonly commitFunction: SchemaFunction } {
   const tables = kinds.map((kind) => kind.table)
-  const createDeliveries = createDeliveriesFunction(tables)
-  const { commit, functions: commitParts } = commitFunctions(tables, createDeliveries)
+  const delivery = commitDelivery(tables)
+  const { commit, functions: commitParts } = commitFunctions(tables, delivery)
   return {
     commitFunction: commit,
     migrations: [
-      { id: '20261128-01-baseline', statements: [...baseline, ...deskTables, ...inboxTable] },
+      { id: '20261128-02-baseline', statements: [...baseline, ...deskTables, ...inboxTable] },
       ...kinds.flatMap((kind) => kind.migrations),
     ],
     functions: [
+      ...delivery,
       ...commitParts,
-      newDeliveryType,
-      insertDeliveriesFunction,
-      skipReasonFunction(tables),
-      createDeliveries,
-      wakeQueuesFunction,
       archiveAttemptsFunction,
       notifySubscriptionsFunction,
       countDeliveriesFunction,

@@ -1,6 +1,6 @@
 /** Computes checkpoints from the rows. A restore is checked against them, as clients check their copies. */
 import type { Pool } from 'pg'
-import { digestModulus, timestampText } from '../journal/body.ts'
+import { modulo, timestampText } from '../journal/body.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
 import type { End } from './format.ts'
 
@@ -30,7 +30,7 @@ export async function checkpointsOf(
 }
 
 const term = `version_term(t.id, ${timestampText('t.updated_at')})`
-const digestOfRows = `mod(mod(sum(${term}), ${digestModulus}) + ${digestModulus}, ${digestModulus})::text`
+const digestOfRows = `${modulo(`sum(${term})`)}::text`
 
 /** The checkpoints that differ from those served to clients: rows were changed by hand. `tables`: all stream tables. */
 export async function unlikeServed(
@@ -39,8 +39,8 @@ export async function unlikeServed(
   real: readonly Checkpoint[],
 ): Promise<readonly string[]> {
   const { rows } = await db.query<{ organization_id: string; kind: string; count: string; digest: string }>(
-    `select k.organization_id, k.kind, k.live_count as count, k.digest::text as digest from kind_counters k
-       where k.live_count <> 0 or k.digest <> 0`,
+    `select k.organization_id, k.kind, k.live_count as count, ${modulo('k.digest')}::text as digest
+       from kind_counters k where k.live_count <> 0 or k.digest <> 0`,
   )
   const names = new Map(tables.map(({ kind, name }) => [kind, name]))
   const served = new Map(

@@ -23,12 +23,18 @@ export const skipReasonFunction = (tables: readonly StreamTable[]): SchemaFuncti
     ),
   )
 
-/** What the commit function calls for its events. */
-export const createDeliveriesFunction = (tables: readonly StreamTable[]): SchemaFunction =>
+/** What the commit function needs for its events, in the order in which it is created. */
+export const commitDelivery = (tables: readonly StreamTable[]): readonly SchemaFunction[] => [
+  newDeliveryType,
+  insertDeliveriesFunction,
+  skipReasonFunction(tables),
+  wakeQueuesFunction,
+  schemaObject(sql('./active-endpoints.sql')),
   schemaObject(
     fillTemplate(sql('./create-deliveries.sql'), {
       large: String(largeBeyond.deliveries),
       clocks_apart: String(deliveryTuning.drain.clocksApart),
     }),
     [newDeliveryType, insertDeliveriesFunction, skipReasonFunction(tables), wakeQueuesFunction],
-  )
+  ),
+]

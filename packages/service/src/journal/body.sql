@@ -43,7 +43,7 @@ create function version_term_of(p_body text) returns bigint language sql stable 
 create function content_term(p_body text) returns bigint language sql stable parallel safe return
   ('x' || encode(substr(sha256(convert_to(p_body, 'UTF8')), 1, 8), 'hex'))::bit(64)::bigint;
 
--- A digest, not negative, in 16 hex digits.
-create function digest_text(p_digest numeric) returns text language sql stable parallel safe return
-  lpad(to_hex((p_digest - case when p_digest < 9223372036854775808 then 0 else 18446744073709551616 end)::bigint),
-    16, '0');
+-- A digest in 16 hex digits: the sum of its terms modulo 2^64.
+create function digest_text(p_sum numeric) returns text language sql stable parallel safe return
+  lpad(to_hex((mod(mod(p_sum, 18446744073709551616) + 27670116110564327424, 18446744073709551616)
+    - 9223372036854775808)::bigint), 16, '0');

@@ -172,8 +172,12 @@ export function contentHash(body: string): string {
 
 /** SQL: the sum modulo 2^64 of these hashes' terms, not negative; null: no rows. */
 export function sumOfTerms(hash: string): string {
-  const term = `('x' || encode(substr(${hash}, 1, 8), 'hex'))::bit(64)::bigint`
-  return `mod(mod(sum(${term}), ${digestModulus}) + ${digestModulus}, ${digestModulus})`
+  return modulo(`sum(('x' || encode(substr(${hash}, 1, 8), 'hex'))::bit(64)::bigint)`)
+}
+
+/** SQL: a sum of terms modulo 2^64, not negative, as backups have it. Counters have the sum itself. */
+export function modulo(sum: string): string {
+  return `mod(mod(${sum}, ${digestModulus}) + ${digestModulus}, ${digestModulus})`
 }
 
 /** The same, for many rows: each takes 0.2 µs less, and the whole 9 µs more, as its bytes are added up. */

@@ -43,11 +43,11 @@ const shared = [
 
 /**
  * Pure: the same arguments give the same texts and names. `commit` is among `functions`, with all that it calls but
- * `createDeliveries` (`delivery/create-deliveries.sql`).
+ * what `delivery` provides (`delivery/create-deliveries.ts`).
  */
 export function commitFunctions(
   tables: readonly StreamTable[],
-  createDeliveries: SchemaFunction,
+  delivery: readonly SchemaFunction[],
 ): { readonly commit: SchemaFunction; readonly functions: readonly SchemaFunction[] } {
   const ofKinds = tables.flatMap((table) => kindFunctions(table, tables))
   const text = fillTemplate(
@@ -58,7 +58,7 @@ export function commitFunctions(
       person: tables.filter(({ isErasable }) => isErasable).map(({ kind }) => reachedFrom(kind, tables)),
     },
   )
-  const commit = schemaObject(text, [...shared, ...ofKinds, createDeliveries])
+  const commit = schemaObject(text, [...shared, ...ofKinds, ...delivery])
   return { commit, functions: [...shared, ...ofKinds, commit] }
 }
 

@@ -16,7 +16,8 @@ create type commit_limits as (
   kinds text[],
   operations text[],
   checks text[],
-  -- Whether a unit has several entries, and whether a change has a response.
+  -- Whether a unit has several entries, whether a change is a delete, and whether one has a response.
   are_together boolean,
+  have_deletes boolean,
   have_responses boolean
 );

@@ -80,6 +80,7 @@ export const limitAttributes = [
   'operations',
   'checks',
   'are_together',
+  'have_deletes',
   'have_responses',
 ] as const
 
@@ -120,12 +121,13 @@ export interface CommitAnswer {
   readonly done: Readonly<Record<string, string>>
   /** The `updatedAt` of all of them, or their `removedAt`. */
   readonly stamp: string
-  /** Whether endpoints were subscribed to its events. */
-  readonly deliveries?: boolean
-  /** The endpoint queues that have something due, by the endpoint's id, and the worker that holds each. */
-  readonly woken?: Readonly<Record<string, readonly [priority: number, worker: string | null]>>
-  /** Workers create the deliveries, as there are too many for the commit. */
-  readonly large?: boolean
+  /** Null: no endpoint was subscribed to its events. */
+  readonly deliveries?: {
+    /** Workers create the deliveries, as there are too many for the commit. */
+    readonly large: boolean
+    /** The endpoint queues that have something due, by the endpoint's id, and the worker that holds each. */
+    readonly woken: Readonly<Record<string, readonly [priority: number, worker: string | null]>>
+  } | null
   /** How far the stamp was ahead of the database's clock, in milliseconds, where `max_clock_skew` was given. */
   readonly clock_skew?: number | null
 }
@@ -188,6 +190,7 @@ export function encodeUnits(units: readonly Unit[], options: CallOptions): Encod
     ),
     checks: distinct(entries.flatMap(({ checks = [] }) => checks)),
     are_together: entries.length > units.length,
+    have_deletes: entries.some(({ operation }) => operation === 'delete'),
     have_responses: entries.some(({ response }) => response !== undefined),
   }
   return {

@@ -20,6 +20,7 @@ create function commit(
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off
 as $function$
 declare
+  v_set text;
   v_away text;
   v_floor timestamptz;
   v_stamp timestamptz(3);
@@ -34,12 +35,10 @@ declare
   v_ids uuid[];
   v_erases boolean := p_limits.erases;
   v_receipt text;
-  v_events uuid[];
-  v_types text[];
-  v_subject_kinds text[];
-  v_subjects uuid[];
+  v_events new_delivery[];
   v_done jsonb;
-  v_made record;
+  v_endpoints uuid[];
+  v_made jsonb;
 begin
   -- 1. The clock row: lock, and stamp. A clock that is ahead is refused, as stamps never decrease: it would advance the
   -- stream for good. A call waits longer for the lock only where no other organization waits with it.
@@ -47,7 +46,8 @@ begin
   if p_now > clock_timestamp() + make_interval(secs => p_limits.max_clock_skew / 1000.0) then
     raise exception 'the time given is % ahead of the database', p_now - clock_timestamp() using errcode = 'DW001';
   end if;
-  perform set_config('lock_timeout', p_limits.lock_timeout, true);
+  -- An assignment, as it costs no statement.
+  v_set := set_config('lock_timeout', p_limits.lock_timeout, true);
   select c.away, c.last_stamp into v_away, v_floor from organization_clocks c
     where c.organization_id = p_organization_id for no key update;
   if not found then
@@ -57,7 +57,7 @@ begin
     raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = v_away;
   end if;
   if p_limits.row_timeout <> p_limits.lock_timeout then
-    perform set_config('lock_timeout', p_limits.row_timeout, true);
+    v_set := set_config('lock_timeout', p_limits.row_timeout, true);
   end if;
 
   -- Read after the lock, to see what was committed while it was waited for.
@@ -93,26 +93,26 @@ begin
   -- 4. Deletes, and what they do to the rows that refer to what is removed, to those that refer to these, and so on.
   -- Whatever else the call brings then sees the rows gone, and their dependents changed.
 
-  -- each kind
-  if 'delete __kind__' = any(v_operations) then
-    v_written := v_written || delete___kind__(p_organization_id, v_stamp, p_changes, v_refused);
-  end if;
-  -- end kind
-  v_gone := v_written;
-  while v_gone <> '{}' loop
-    v_next := '{}';
-    for v_kind, v_ids in select g.kind, array_agg(g.id) from unnest(v_gone) g where g.rows < 0 group by g.kind loop
-      -- each kind
-      v_next := v_next || unlink___kind__(p_organization_id, v_stamp, v_kind, v_ids, v_erases, p_changes[1]);
-      -- end kind
+  if p_limits.have_deletes then
+    -- each kind
+    if 'delete __kind__' = any(v_operations) then
+      v_written := v_written || delete___kind__(p_organization_id, v_stamp, p_changes, v_refused);
+    end if;
+    -- end kind
+    v_gone := v_written;
+    while v_gone <> '{}' loop
+      v_next := '{}';
+      for v_kind, v_ids in select g.kind, array_agg(g.id) from unnest(v_gone) g where g.rows < 0 group by g.kind loop
+        -- each kind
+        v_next := v_next || unlink___kind__(p_organization_id, v_stamp, v_kind, v_ids, v_erases, p_changes[1]);
+        -- end kind
+      end loop;
+      v_written := v_written || v_next;
+      v_gone := v_next;
+      -- Only what refers to the person itself goes with them.
+      v_erases := false;
     end loop;
-    v_written := v_written || v_next;
-    v_gone := v_next;
-    -- Only what refers to the person itself goes with them.
-    v_erases := false;
-  end loop;
-  -- Of whatever is removed, maintenance erases earlier payloads and responses.
-  if v_written <> '{}' then
+    -- Of whatever is removed, maintenance erases earlier payloads and responses.
     insert into erasures (organization_id, subject_id, removed_at)
       select p_organization_id, g.id, v_stamp from unnest(v_written) g where g.rows < 0;
   end if;
@@ -178,17 +178,20 @@ begin
       select p_organization_id, v_stamp, a.kind, a.live_count, a.removed_count, a.stored_bytes, a.last_number, a.digest,
           a.content_digest
         from counters_after(p_organization_id, v_written) a)
-  select array_agg(t.id), array_agg(t.type), array_agg(t.subject_kind), array_agg(t.subject_id), (
-      select jsonb_object_agg(w.id, coalesce(v_receipt, w.tail)) from unnest(v_written) w where w.tail is not null)
-    into v_events, v_types, v_subject_kinds, v_subjects, v_done from told t;
+  select array_agg((null, null, t.id, t.type, v_stamp, t.subject_kind, t.subject_id, p_limits.max_attempts, null,
+      null)::new_delivery), (
+      select jsonb_object_agg(w.id, coalesce(v_receipt, w.tail)) from unnest(v_written) w where w.tail is not null), (
+      select array_agg(a.id) from active_endpoints(p_organization_id) a
+        where a.events && array(select o.type from told o))
+    into v_events, v_done, v_endpoints from told t;
 
-  -- 9. Deliveries, to each endpoint that is active and subscribed now.
+  -- 9. Deliveries.
 
-  v_made := create_deliveries(p_organization_id, p_now, v_stamp, p_limits.max_attempts, v_events, v_types,
-    v_subject_kinds, v_subjects);
+  if v_endpoints is not null then
+    v_made := create_deliveries(p_organization_id, p_now, v_stamp, v_endpoints, v_events);
+  end if;
   return jsonb_build_object('refused', v_refusals, 'stamp', timestamp_text(v_stamp), 'done', v_done,
-    'deliveries', v_made.p_any, 'large', v_made.p_large, 'woken', v_made.p_woken,
-    'clock_skew', case when p_limits.max_clock_skew is not null
+    'deliveries', v_made, 'clock_skew', case when p_limits.max_clock_skew is not null
       then round(extract(epoch from v_stamp - clock_timestamp()) / 0.001) end);
 end;
 $function$;

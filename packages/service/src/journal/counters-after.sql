@@ -1,4 +1,4 @@
--- The counters of each kind of which rows were written, as they are afterwards; digests are modulo 2^64. The planner
+-- The counters of each kind of which rows were written, as they are afterwards. The planner
 -- puts it in place. The latest row of a kind is found by the key, the one index with that order.
 create function counters_after(p_organization_id uuid, p_written written_row[]) returns table (
   kind text, live_count bigint, removed_count bigint, stored_bytes bigint, last_number bigint, digest numeric,
@@ -6,9 +6,7 @@ create function counters_after(p_organization_id uuid, p_written written_row[]) 
 ) language sql stable as $function$
   select w.kind, coalesce(c.live_count, 0) + w.rows, coalesce(c.removed_count, 0) + w.removed,
       coalesce(c.stored_bytes, 0) + w.bytes, greatest(c.last_number, w.number),
-      mod(mod(coalesce(c.digest, 0) + w.term, 18446744073709551616) + 18446744073709551616, 18446744073709551616),
-      mod(mod(coalesce(c.content_digest, 0) + w.content, 18446744073709551616) + 18446744073709551616,
-        18446744073709551616)
+      coalesce(c.digest, 0) + w.term, coalesce(c.content_digest, 0) + w.content
     from (
       select u.kind, sum(u.rows) as rows, count(*) filter (where u.rows < 0) as removed, sum(u.bytes) as bytes,
           coalesce(max(u.number), 0) as number, sum(u.term) as term, sum(u.content) as content

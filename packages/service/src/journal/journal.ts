@@ -127,7 +127,7 @@ export function createJournal(options: {
       units: parts.reduce((sum, { units }) => sum + units.length, 0),
       clockSkew: largestClockSkew(answers.rows),
     })
-    if (answers.rows.some(({ answer }) => answer.large)) notifier.largeCommit()
+    if (answers.rows.some(({ answer }) => answer.deliveries?.large)) notifier.largeCommit()
     else if (answers.rows.some(({ answer }) => answer.deliveries)) {
       notifier.deliveries({ at: Date.parse(now), queues: dueQueuesOf(parts, answers.rows) })
     }
@@ -222,7 +222,7 @@ function dueQueuesOf(
   rows: readonly { readonly answer: CommitAnswer }[],
 ): DueQueues['queues'] {
   return parts.flatMap(({ organizationId }, part) =>
-    Object.entries(rows[part]?.answer.woken ?? {}).map(([webhookId, [priority, worker]]) => ({
+    Object.entries(rows[part]?.answer.deliveries?.woken ?? {}).map(([webhookId, [priority, worker]]) => ({
       organizationId,
       webhookId,
       priority,

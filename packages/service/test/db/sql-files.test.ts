@@ -20,7 +20,7 @@ const modules = sources.filter(({ path }) => path.endsWith('.ts'))
 function parse(text: string): number {
   // The parser knows no types of a database.
   const known = text
-    .replaceAll(/\b(returns|as) \w+\[\]/g, '$1 text[]')
+    .replaceAll(/\b(returns|as|v_\w+) \w+\[\]/g, '$1 text[]')
     .replaceAll(/\breturns written_row\w*/g, 'returns text')
   if (/language plpgsql/.test(text))
     for (const statement of statementsOf(`${known.trim().replace(/;$/, '')};\n`)) parsePlPgSQLSync(statement)

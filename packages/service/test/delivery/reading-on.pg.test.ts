@@ -7,7 +7,7 @@ import { makeCustomer } from '../../../testbed/desk.ts'
 import { testEngine } from '../../../testbed/engine.ts'
 import { deliveriesOf, makeWebhook, minute, retry, second } from '../../../testbed/hooks.ts'
 import { testService } from '../../../testbed/service.ts'
-import { createDeliveriesFunction } from '../../src/delivery/create-deliveries.ts'
+import { commitDelivery } from '../../src/delivery/create-deliveries.ts'
 import type { ClaimedDelivery } from '../../src/delivery/model.ts'
 import { goBackTo, type ReadPosition, readOn, unread } from '../../src/delivery/read-position.ts'
 import { kinds } from '../../src/desk/index.ts'
@@ -118,11 +118,13 @@ test('a commit under way while it claims is behind what it has read, and is foun
   const under = await it.service.database.pool.connect()
   try {
     const now = new Date(it.clock.now()).toISOString()
-    const { name } = createDeliveriesFunction(kinds.map(({ table }) => table))
+    const [newDelivery, ...functions] = commitDelivery(kinds.map(({ table }) => table))
+    const createDeliveries = functions.at(-1)
     await under.query('begin')
     await under.query(
-      `select d.p_any from organizations o cross join ${name}(o.organization_id, $2, $2, 1, array[$3::uuid],
-         '{customer.created}', '{customer}', array[$3::uuid]) d where o.organization_id = $1`,
+      `select ${createDeliveries?.name}(o.organization_id, $2, $2, array(select w.id from webhooks w where w.organization_id = $1),
+         array[(null, null, $3, 'customer.created', $2, 'customer', $3, 1, null, null)::${newDelivery?.name}])
+         from organizations o where o.organization_id = $1`,
       [it.key.organizationId, now, randomUUID()],
     )
     // It is stamped before what the worker looks for, and not yet visible.

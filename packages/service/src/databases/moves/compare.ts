@@ -8,7 +8,7 @@
 import { escapeIdentifier, escapeLiteral, type Pool } from 'pg'
 import { dayText, type Week } from '../../db/weeks.ts'
 import { kinds as deskKinds } from '../../desk/index.ts'
-import { digestModulus, sumOfManyTerms, versionBytes } from '../../journal/body.ts'
+import { digestModulus, modulo, sumOfManyTerms, versionBytes } from '../../journal/body.ts'
 import { firstIdAt } from '../../kernel/ids.ts'
 import { formatTimestamp } from '../../kernel/timestamps.ts'
 import { changedRows, keysIn, type MovingTable, sameKey } from './tables.ts'
@@ -133,8 +133,8 @@ export function addKinds(sums: KindSums, before: KindSums, after: KindSums): Kin
 /** The checkpoint of each kind that clients of this database get. */
 export async function servedKinds(db: Queryable, organizationId: string): Promise<KindSums> {
   const { rows } = await db.query<Sums & { kind: string }>(
-    `select k.kind, k.live_count::text as count, k.digest::text as digest,
-         k.content_digest::text as content
+    `select k.kind, k.live_count::text as count, ${modulo('k.digest')}::text as digest,
+         ${modulo('k.content_digest')}::text as content
        from kind_counters k where k.organization_id = $1`,
     [organizationId],
   )

@@ -46,8 +46,8 @@ create table organization_clocks (
 );
 
 -- What commits have counted: for each kind that a commit wrote, how many of its objects exist and how many were
--- removed, the digests and bytes of those that exist, and the last number given, all after the commit. The latest of a
--- kind says all; maintenance deletes those before.
+-- removed, the bytes of those that exist, the sums of their terms (a digest is one modulo 2^64), and the last number
+-- given, all after the commit. The latest of a kind says all; maintenance deletes those before.
 create table commits (
   organization_id uuid not null,
   stamp timestamptz(3) not null,
@@ -56,8 +56,8 @@ create table commits (
   removed_count bigint not null,
   stored_bytes bigint not null,
   last_number bigint not null,
-  digest numeric not null check (digest >= 0 and digest < 18446744073709551616),
-  content_digest numeric not null check (content_digest >= 0 and content_digest < 18446744073709551616),
+  digest numeric not null,
+  content_digest numeric not null,
   primary key (organization_id, kind, stamp)
 );
 create index commits_stamp on commits (organization_id, stamp);
