@@ -21,6 +21,7 @@ import { neighbours } from './cases/neighbours.ts'
 import { pages } from './cases/pages.ts'
 import { peers } from './cases/peers.ts'
 import { recover } from './cases/recover.ts'
+import { search } from './cases/search.ts'
 import { snapshot } from './cases/snapshot.ts'
 import { stall } from './cases/stall.ts'
 import { start } from './cases/start.ts'
@@ -45,7 +46,7 @@ export interface Scale {
   /** How long `snapshot` holds one under load, each time. */
   readonly seconds: number
   /**
-   * Runs only attacks of `neighbours`, stores of `mirror` and parts of `console`, `databases` and `snapshot` whose names contain
+   * Runs only attacks of `neighbours`, stores of `mirror` and parts of `console`, `databases`, `search` and `snapshot` whose names contain
    * this; empty: all.
    */
   readonly only: string
@@ -58,6 +59,7 @@ const groups = {
   pages,
   compressed,
   list,
+  search,
   log,
   start,
   deliver,
