@@ -9,7 +9,7 @@ import { apiModules } from '../service/src/api-document.ts'
 import { kinds } from '../service/src/desk/index.ts'
 import { isLiteral } from '../service/src/http/unknown-address.ts'
 import { errorCatalogue } from '../service/src/kernel/error-catalogue.ts'
-import type { Operation } from '../service/src/openapi/api-module.ts'
+import type { Route } from '../service/src/openapi/api-module.ts'
 import { refusalsOf } from '../service/src/openapi/refusals.ts'
 
 /** As `updateTicket 409 invalid_transition`. */
@@ -43,7 +43,7 @@ function codeOf(payload: unknown): string {
   return (JSON.parse(String(payload)) as { code: string }).code
 }
 
-function isDeclared(route: Operation, status: number, code: string | null): boolean {
+function isDeclared(route: Route, status: number, code: string | null): boolean {
   return code === null ? status in route.answers : refusalsOf(route).some((one) => one === code)
 }
 

@@ -8,7 +8,7 @@ import {
   type ApiModule,
   type Carriers,
   type Json,
-  type Operation,
+  type Route,
   ref,
   schemaName,
 } from '../../service/src/openapi/api-module.ts'
@@ -17,12 +17,12 @@ import { refusalsOf } from '../../service/src/openapi/refusals.ts'
 
 export interface ShownOperation {
   readonly id: string
-  readonly method: Operation['method']
+  readonly method: Route['method']
   readonly path: string
   readonly tag: string
   readonly summary: string
   readonly description: string
-  readonly access: Operation['access']
+  readonly access: Route['access']
   readonly once: boolean
   readonly parameters: readonly ShownParameter[]
   readonly body: { readonly schema: string; readonly required: boolean } | null
@@ -76,7 +76,7 @@ export async function readReference(parts: readonly ApiModule[]): Promise<Refere
   const document = await openApiDocument(parts)
   const { schemas, parameters } = document.components as Readonly<Record<'schemas' | 'parameters', Schemas>>
   const paths = document.paths as Readonly<Record<string, Readonly<Record<string, Written>>>>
-  const shown = (route: Operation): ShownOperation => {
+  const shown = (route: Route): ShownOperation => {
     const { id, method, path, tag, summary, description = '', access, once = false, body } = route
     const written = paths[path]?.[method] as Written
     return {

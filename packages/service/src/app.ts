@@ -143,7 +143,7 @@ export function createApp(options: AppOptions) {
   registerSharded(server, shards, { authenticator }, router === null ? null : shardRouterOf(router))
   const { admin } = options
   if (admin) {
-    registerRoutes(server, adminRoutes, admin, null)
+    registerRoutes(server, adminRoutes, admin)
     server.addHook('onClose', admin.close)
   }
   if (options.mcp)
@@ -241,13 +241,13 @@ function registerOwnRoutes(
   shards: readonly DatabaseServices[],
   metrics: () => Promise<string>,
 ): void {
-  registerRoutes(server, healthApi.routes, createHealth(shards, degraded), null)
+  registerRoutes(server, healthApi.routes, createHealth(shards, degraded))
   const document = createDocument(() => apiModules(kinds, !metricsElsewhere))
-  registerRoutes(server, documentApi.routes, document, null)
-  registerRoutes(server, addressesApi.routes, webhookAddresses, null)
-  registerRoutes(server, signingKeysApi.routes, keysOf(settings), null)
+  registerRoutes(server, documentApi.routes, document)
+  registerRoutes(server, addressesApi.routes, webhookAddresses)
+  registerRoutes(server, signingKeysApi.routes, keysOf(settings))
   registerPages(server, { docs: builtDocs, console: builtConsole, frameAncestors })
-  if (!metricsElsewhere) registerRoutes(server, metricsApi.routes, { text: metrics }, null)
+  if (!metricsElsewhere) registerRoutes(server, metricsApi.routes, { text: metrics })
 }
 
 /** Its calls of the API find their organization's database themselves. */
@@ -271,7 +271,7 @@ function registerMcp(
   const beginSession = beginSessionIn(shards)
   const exchange = createAccessTokens({ issuer, audience: resource, clock, beginSession, lookUp })
   registerSharded(server, everywhere, { authenticator, exchange }, null)
-  registerRoutes(server, resourceRoutes, { resource, issuer }, null)
+  registerRoutes(server, resourceRoutes, { resource, issuer })
 }
 
 /** In the database that serves the key's organization. */

@@ -17,7 +17,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   auth: ['kernel', 'admission', 'db'],
   databases: ['kernel', 'db', 'auth'],
   idempotency: ['kernel', 'db', 'journal'],
-  openapi: ['kernel'],
+  openapi: ['kernel', 'journal', 'auth'],
   http: ['kernel', 'admission', 'db', 'journal', 'auth', 'databases', 'idempotency', 'openapi'],
   pages: ['kernel', 'http'],
   'kinds/model': ['kernel', 'db', 'journal', 'openapi'],

@@ -1,5 +1,4 @@
 /** The database functions that create deliveries. */
-import { largeBeyond } from '../admission/large-work.ts'
 import type { SchemaFunction } from '../db/migration.ts'
 import { fillTemplate, readSql, schemaObject } from '../db/sql-file.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
@@ -23,6 +22,9 @@ export const skipReasonFunction = (tables: readonly StreamTable[]): SchemaFuncti
     ),
   )
 
+/** Deliveries that a commit creates itself: meanwhile its organization cannot commit anything else. */
+const fanOutBeyond = 1_000
+
 /** What the commit function needs for its events, in the order in which it is created. */
 export const commitDelivery = (tables: readonly StreamTable[]): readonly SchemaFunction[] => [
   newDeliveryType,
@@ -32,7 +34,7 @@ export const commitDelivery = (tables: readonly StreamTable[]): readonly SchemaF
   schemaObject(sql('./active-endpoints.sql')),
   schemaObject(
     fillTemplate(sql('./create-deliveries.sql'), {
-      large: String(largeBeyond.deliveries),
+      large: String(fanOutBeyond),
       clocks_apart: String(deliveryTuning.drain.clocksApart),
     }),
     [newDeliveryType, insertDeliveriesFunction, skipReasonFunction(tables), wakeQueuesFunction],

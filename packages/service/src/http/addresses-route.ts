@@ -2,8 +2,7 @@
 import { problem } from '../kernel/errors.ts'
 import type { Networks } from '../kernel/networks.ts'
 import { done, refused } from '../kernel/outcome.ts'
-import type { ApiModule } from '../openapi/api-module.ts'
-import { routesOf } from './route.ts'
+import { type ApiModule, routesOf } from '../openapi/api-module.ts'
 
 const route = routesOf<Networks>()({
   method: 'get',

@@ -10,7 +10,7 @@ import {
   LimitExceeded,
   type Limited,
 } from '../admission/fair-queue.ts'
-import { largeBeyond } from '../admission/large-work.ts'
+import { pieceBytes } from '../journal/feed.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { LruMap } from '../kernel/lru-map.ts'
 import { searchParameters } from './replies.ts'
@@ -153,8 +153,7 @@ export class RequestAdmission {
     const query = searchParameters(request)
     const expected = this.#sizes.of(organizationId, String(request.routeOptions.url), rowsOf(query))
     // Waiting readers are notified in this thread alone, and a HEAD sends nothing.
-    request.offloaded =
-      request.method === 'GET' && (expected ?? 0) >= largeBeyond.responseBytes && !query.has('wait')
+    request.offloaded = request.method === 'GET' && (expected ?? 0) >= pieceBytes && !query.has('wait')
     return Math.min(expected ?? unknown, this.#largest)
   }
 

@@ -1,8 +1,7 @@
 /** `/openapi.json`: made for the first client, and cached. */
 
-import type { ApiModule } from '../openapi/api-module.ts'
+import { type ApiModule, routesOf } from '../openapi/api-module.ts'
 import { openApiDocument } from '../openapi/document.ts'
-import { routesOf } from './route.ts'
 import { first, sendVersioned, type Versioned, versioned } from './static-content.ts'
 
 export function createDocument(parts: () => readonly ApiModule[]): () => Promise<Versioned> {

@@ -1,8 +1,7 @@
 /** `/healthz`: the process answers. `/readyz`: so does a database, asked once a second at most. Neither needs a key. */
 import { problem } from '../kernel/errors.ts'
 import { done, refused } from '../kernel/outcome.ts'
-import { type ApiModule, constant } from '../openapi/api-module.ts'
-import { routesOf } from './route.ts'
+import { type ApiModule, constant, routesOf } from '../openapi/api-module.ts'
 
 interface CheckedDatabase {
   readonly name: string | null

@@ -4,7 +4,7 @@ import { isStorable } from '../kernel/fields/fields.ts'
 import { parseId } from '../kernel/ids.ts'
 import { fail, ok, type Result } from '../kernel/outcome.ts'
 import { formatTimestamp, parseTimestamp } from '../kernel/timestamps.ts'
-import type { ReadParameter } from '../openapi/api-module.ts'
+import type { ReadParameter, Values } from '../openapi/api-module.ts'
 
 const defaultLimit = 20
 const maximumLimit = 100
@@ -99,10 +99,6 @@ export function time(description: string): ReadParameter<string | null> {
       return at === null ? notTimestamp(name, text) : ok(formatTimestamp(at))
     },
   }
-}
-
-export type Values<Query> = {
-  readonly [Name in keyof Query]: Query[Name] extends ReadParameter<infer T> ? T : never
 }
 
 /** The values of a query that takes these parameters alone, or its first error. */

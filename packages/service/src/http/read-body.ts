@@ -8,7 +8,6 @@ import type { Readable } from 'node:stream'
 import { MIMEType } from 'node:util'
 import { type Loss, lossesOf, numberFault, readJson } from '@deskwire/sdk/json'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { largeBeyond } from '../admission/large-work.ts'
 import {
   clipped,
   type FieldError,
@@ -26,6 +25,9 @@ import { fail, ok, type Result } from '../kernel/outcome.ts'
 /** Error codes: the body is too long; the client disconnected before all of it came. */
 export const bodyTooLarge = 'FST_ERR_CTP_BODY_TOO_LARGE'
 export const bodyCut = 'BODY_CUT'
+
+/** Bytes of a body with one object that would block others for over 10 ms: the worst that 32 KiB can hold takes 12. */
+export const offloadBeyond = 32 * 1024
 
 /** So many bytes of a body that is too long are read and dropped before its connection is closed. */
 const discardedUpTo = 64 * 2 ** 20
@@ -151,7 +153,7 @@ export function acceptJson(server: FastifyInstance, offloads: boolean): void {
 /** Routes that read their body decide themselves, as few bytes may ask for much work, or many for little. */
 function isToBeOffloaded(request: FastifyRequest, bytes: Buffer): boolean {
   const { readsBody } = request.routeOptions.config
-  return readsBody === undefined ? bytes.length > largeBeyond.bodyBytes : !readsBody.isLight(bytes)
+  return readsBody === undefined ? bytes.length > offloadBeyond : !readsBody.isLight(bytes)
 }
 
 type Parsed = (error: Error | null, body: unknown) => void

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import { done } from '../kernel/outcome.ts'
+import type { Sent } from '../openapi/api-module.ts'
 import type { Page } from './list-parameters.ts'
 
 /** The path as it was sent, without the query, which can have personal data. */
@@ -34,11 +35,6 @@ export function pageBody<Row>(
 ): Buffer {
   const records = rows.map((row) => JSON.stringify(recordOf(row))).join(',')
   return listBody(records, { total, limit, offset, hasMore: offset + rows.length < total })
-}
-
-/** The route sends its response itself. (It cannot return the reply, which is a promise of its end.) */
-export interface Sent {
-  readonly outcome: 'sent'
 }
 
 export const sent: Sent = { outcome: 'sent' }

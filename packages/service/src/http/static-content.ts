@@ -1,9 +1,10 @@
 /** Content that many clients request: compressed once, and not sent again while it is unchanged. */
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Sent } from '../openapi/api-module.ts'
 import { type Compressed, chooseCoding, compressOnce } from './compression.ts'
 import { entityTag, matchesIfNoneMatch } from './entity-tag.ts'
-import { type Sent, sent } from './replies.ts'
+import { sent } from './replies.ts'
 
 export interface Versioned {
   readonly mediaType: string

@@ -2,9 +2,8 @@
 import type { WaitingReaders } from '../journal/waiting-readers.ts'
 import { type Problem, quoted } from '../kernel/errors.ts'
 import { fail, ok, type Result } from '../kernel/outcome.ts'
-import type { ReadParameter } from '../openapi/api-module.ts'
+import type { Call, ReadParameter } from '../openapi/api-module.ts'
 import { invalid } from './list-parameters.ts'
-import type { Call } from './route.ts'
 
 /** A delayed response has to end before proxies close the connection, most of them at 60 s. */
 const longestWait = 50

@@ -5,7 +5,6 @@
  */
 import { crc32 } from 'node:zlib'
 import { readJson } from '@deskwire/sdk/json'
-import { largeBeyond } from '../admission/large-work.ts'
 import { OrganizationGone } from '../db/call-function.ts'
 import type { Database } from '../db/fair-pool.ts'
 import { milliseconds, type PreparedStatement, queryText, type TextRow } from '../db/text-query.ts'
@@ -92,6 +91,9 @@ export function createJoinedFeeds(
       },
     })
 }
+
+/** Bytes of a response, or of a piece of a longer one, that are read and sent at once: more would block others. */
+export const pieceBytes = 1024 * 1024
 
 const noRows: Checkpoint = { count: 0, digest: '0', contentDigest: '0' }
 
@@ -349,7 +351,7 @@ function forms(order: string) {
   const before = `over (${order} rows unbounded preceding)`
   // PostgreSQL knows the length of a toasted body without reading it.
   const columns = `row_number() ${before} as n, sum(octet_length(s.body)) ${before} - octet_length(s.body) as bytes_before`
-  const fits = `${list.fits} and s.bytes_before < ${largeBeyond.responseBytes}`
+  const fits = `${list.fits} and s.bytes_before < ${pieceBytes}`
   return {
     list: { ...list, count: '$4::int' },
     lines: { separator: `E'\\n'`, columns, fits, count: `count(*) filter (where ${fits})` },

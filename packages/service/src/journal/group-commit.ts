@@ -9,7 +9,6 @@
  * same queue as exclusive tasks, without a connection.
  */
 import type { DatabaseError } from 'pg'
-import { largeBeyond } from '../admission/large-work.ts'
 import { isHeldElsewhere, isRowMisplaced, ranOut, rolledBack } from '../db/failure.ts'
 import { stopwatch } from '../kernel/timestamps.ts'
 import type { Change, Unit, UnitOutcome } from './change.ts'
@@ -17,6 +16,7 @@ import { clockAheadCode } from './commit-protocol.ts'
 import { notServedCode } from './not-served.ts'
 
 export interface GroupLimits {
+  /** Of a batch. A unit with more is large, and committed alone. */
   readonly changes: number
   readonly organizations: number
   readonly calls: number
@@ -34,7 +34,7 @@ export interface GroupLimits {
 const tablesOfWeeks = 4
 
 export const defaultLimits: GroupLimits = {
-  changes: largeBeyond.changes,
+  changes: 32,
   organizations: 16,
   calls: 4,
   largeCalls: 2,

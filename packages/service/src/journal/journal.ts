@@ -3,7 +3,6 @@
  * stored response, or not at all (specification 5.2, specification 7.1).
  */
 import type { Pool } from 'pg'
-import { largeBeyond } from '../admission/large-work.ts'
 import { answerOf, callFunction, fromOrganization } from '../db/call-function.ts'
 import { type Database, unshared } from '../db/fair-pool.ts'
 import type { SchemaFunction } from '../db/migration.ts'
@@ -14,7 +13,7 @@ import { type Clock, formatTimestamp, stopwatch } from '../kernel/timestamps.ts'
 import type { Change, Refusal, StorageLimits, Unit, UnitOutcome } from './change.ts'
 import { commitChangeType, commitLimitsType } from './commit-function.ts'
 import { type CommitAnswer, decodeOutcomes, encodeUnits, lockTimeout } from './commit-protocol.ts'
-import { type CallPart, GroupCommit, type GroupLimits } from './group-commit.ts'
+import { type CallPart, defaultLimits, GroupCommit, type GroupLimits } from './group-commit.ts'
 import type { DueQueues, Notifier } from './notifier.ts'
 import { dependentsOf, type StreamTable } from './stream-table.ts'
 
@@ -257,7 +256,7 @@ const longestCommit = 15 * 60 * 1000
 
 /** A removal can reach any number of rows. */
 function isLarge({ changes }: Unit, tables: readonly StreamTable[]): boolean {
-  if (changes.length > largeBeyond.changes) return true
+  if (changes.length > defaultLimits.changes) return true
   return changes.some(
     ({ operation, table }) => operation === 'delete' && dependentsOf(tables, table.kind).length > 0,
   )

@@ -7,10 +7,9 @@ import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
 import { countJson, parseJson } from '../http/read-body.ts'
 import { sent } from '../http/replies.ts'
-import { type Route, routesOf } from '../http/route.ts'
 import { first } from '../http/static-content.ts'
 import { done, fail, ok, type Result } from '../kernel/outcome.ts'
-import type { Json } from '../openapi/api-module.ts'
+import { type Json, type Route, routesOf } from '../openapi/api-module.ts'
 import type { Mcp, McpParts } from './server.ts'
 
 interface McpServices {

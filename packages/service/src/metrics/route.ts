@@ -1,8 +1,7 @@
 /** The route `/metrics`, apart from the figures, which threads and workers without HTTP have too. */
 import { Registry } from 'prom-client'
 import { sent } from '../http/replies.ts'
-import { routesOf } from '../http/route.ts'
-import type { ApiModule } from '../openapi/api-module.ts'
+import { type ApiModule, routesOf } from '../openapi/api-module.ts'
 
 const route = routesOf<{ readonly text: () => Promise<string> }>()
 

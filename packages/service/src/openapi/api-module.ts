@@ -1,13 +1,16 @@
-/** What routes and modules declare for `openapi.json`. Values for it alone are functions, called when it is served. */
+/** What routes and modules declare. Values for `openapi.json` alone are functions, called when it is served. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Caller } from '../auth/authenticator.ts'
+import type { ResponseToStore } from '../journal/change.ts'
 import type { ErrorCode, Problem } from '../kernel/errors.ts'
-import type { Result } from '../kernel/outcome.ts'
+import type { Outcome, Result } from '../kernel/outcome.ts'
 
 export type Json = Readonly<Record<string, unknown>>
 
 /** A module of the API: its routes, the events it sends, and its schemas by name. */
 export interface ApiModule {
   readonly tags: readonly Tag[]
-  readonly routes: readonly Operation[]
+  readonly routes: readonly Route[]
   readonly schemas?: () => Readonly<Record<string, Json>>
   readonly sent?: () => readonly SentEvent[]
 }
@@ -20,7 +23,8 @@ interface Tag {
 /** Anyone, any key, or a key that holds this scope. */
 export type Access = 'public' | 'any key' | `${string}:${string}`
 
-export interface Operation {
+/** A route as one value: what `openapi.json` shows of it, and what the server does. So they cannot differ. */
+export interface Route<Services = never> {
   readonly method: 'get' | 'post' | 'patch' | 'delete'
   /** With parameters in braces: `/v1/tickets/{id}`. They are ids unless `params` says otherwise. */
   readonly path: string
@@ -48,10 +52,90 @@ export interface Operation {
   readonly once?: boolean
   /** Events that it causes; absent when the stream does not change. */
   readonly events?: () => Carriers
+  readonly handle: (services: Services, call: Call) => Handled
+  /** The route reads the body instead of the server, up to so many bytes: `call.body` is the result. */
+  readonly reads?: BodyReader<Result<unknown, Problem>>
+  /** Of a public route with a key of its own: refuses a request without it, before its body is read. */
+  readonly admits?: (services: Services, request: FastifyRequest) => Problem | null
+  /** The token in the body by which a route without a key finds its organization. */
+  readonly ownedBy?: (body: unknown) => string | null
+  /** Removes what the caller may not read from responses and refusals. */
+  readonly redact?: {
+    readonly body: (caller: Caller, body: string) => string
+    readonly problem: (caller: Caller, refusal: Problem) => Problem
+  }
+  /** Refuses to send a stored response with a token or secret to this caller; null: it may have it. */
+  readonly withhold?: (services: Services, caller: Caller, stored: string) => Promise<Problem | null>
+  /**
+   * What follows the commit, also when the request is repeated: returns the response to send. It has committed, so this never fails.
+   */
+  readonly finish?: (services: Services, call: Call, response: string) => Promise<string>
+}
+
+interface BodyReader<Body> {
+  readonly bodyLimit: number
+  /** Whether these bytes ask for no more work than one object may. Others are offloaded. */
+  readonly isLight: (bytes: Buffer) => boolean
+  readonly read: (bytes: Buffer | null) => Promise<Body>
+}
+
+export interface Call<Name extends string = string, Query = unknown, Body = unknown> {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  /** The owner of its key. Throws where the route needs no key. */
+  readonly caller: Caller
+  /** The parameters of the path, as they were sent. */
+  readonly params: Readonly<Record<Name, string>>
+  /** The query, read as the route declares it, or the first error in it. */
+  query(): Result<Query, Problem>
+  readonly body: Body
+  /** What the commit stores the response under; null without an Idempotency-Key. */
+  readonly record: ResponseToStore | null
+  /**
+   * Refuses a caller whose key has been revoked or narrowed; null: it may go on, and `caller` is current. A check less
+   * than `goodFor` milliseconds ago is not repeated.
+   * @throws OrganizationNotServed when the organization has moved to another database.
+   */
+  recheck(goodFor?: number): Promise<Problem | null>
+}
+
+/** The value of an outcome is sent as the first of the route's answers. */
+type Handled = Outcome<unknown> | Sent | Promise<Outcome<unknown> | Sent>
+
+/** The route sends its response itself. (It cannot return the reply, which is a promise of its end.) */
+export interface Sent {
+  readonly outcome: 'sent'
+}
+
+/** The names between braces of a path: `/v1/webhooks/{id}` has `id`. */
+type NamesIn<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | NamesIn<Rest>
+  : never
+
+type Declared<Services, Path extends string, Query extends Route['query'], Body> = Omit<
+  Route<Services>,
+  'path' | 'query' | 'handle' | 'reads'
+> & {
+  readonly path: Path
+  readonly query?: Query
+  readonly reads?: BodyReader<Body>
+  readonly handle: (services: Services, call: Call<NamesIn<Path>, Values<Query>, Body>) => Handled
+}
+
+/** Declares the routes of a module: `const route = routesOf<Services>()`. */
+export function routesOf<Services>() {
+  return <const Path extends string, const Query extends Route['query'] = undefined, Body = unknown>(
+    declared: Declared<Services, Path, Query, Body>,
+  ): Route<Services> => declared as unknown as Route<Services>
+}
+
+/** The values of a query that has been read as its route declares it. */
+export type Values<Query> = {
+  readonly [Name in keyof Query]: Query[Name] extends ReadParameter<infer T> ? T : never
 }
 
 /** Whether undeclared parameters are refused: all over the API. Browsers and monitors add their own to other addresses. */
-export function refusesParameters({ path, query }: Pick<Operation, 'path' | 'query'>): boolean {
+export function refusesParameters({ path, query }: Pick<Route, 'path' | 'query'>): boolean {
   return query !== undefined || /^\/(admin\/)?v1\//.test(path)
 }
 

@@ -1,9 +1,9 @@
-import type { Access, Answer, Carriers, Json, Operation, Parameter, QueryParameter } from './api-module.ts'
+import type { Access, Answer, Carriers, Json, Parameter, QueryParameter, Route } from './api-module.ts'
 import { answerHeaders, headersOf } from './headers.ts'
 import { refusalResponses } from './refusals.ts'
 
 /** An entry of `paths`, including what follows from the declaration. */
-export function operationObject(operation: Operation): Json {
+export function operationObject(operation: Route): Json {
   const { id, tag, summary, access, body, bodyOptional, answers } = operation
   const events = operation.events?.()
   return {
@@ -25,7 +25,7 @@ export function operationObject(operation: Operation): Json {
   }
 }
 
-function descriptionOf({ description, access }: Operation, events: Carriers | undefined): string {
+function descriptionOf({ description, access }: Route, events: Carriers | undefined): string {
   return [description, events === undefined ? undefined : eventSentence(events), accessSentence(access)]
     .filter((sentence) => sentence !== undefined)
     .join('\n\n')
@@ -58,7 +58,7 @@ function parametersOf({
   headers = [],
   once,
   events,
-}: Operation): readonly object[] {
+}: Route): readonly object[] {
   const described = new Set(params.map(({ name }) => name))
   const ids = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
   const own = [
@@ -107,7 +107,7 @@ function requestBody(schema: string, required: boolean): Json {
   }
 }
 
-function response(answer: Answer, { access, once }: Pick<Operation, 'access' | 'once'>): Json {
+function response(answer: Answer, { access, once }: Pick<Route, 'access' | 'once'>): Json {
   const { description, schema, mediaType = 'application/json', also = {}, examples, headers = [] } = answer
   const shown = Object.entries(examples?.() ?? {}).map(([name, value]) => [name, { value }])
   return {

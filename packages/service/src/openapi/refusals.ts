@@ -1,7 +1,7 @@
 /** Error responses in the document: which operations have them, and examples. */
 import { errorCatalogue } from '../kernel/error-catalogue.ts'
 import { type ErrorCode, errorPath, exampleProblem } from '../kernel/errors.ts'
-import { type Json, type Operation, refusesParameters } from './api-module.ts'
+import { type Json, type Route, refusesParameters } from './api-module.ts'
 import { headersOf, limitHeaders } from './headers.ts'
 
 const codes = Object.keys(errorCatalogue) as readonly ErrorCode[]
@@ -16,7 +16,7 @@ const refusalHeaders: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Includes those that follow from the declaration. */
-export function refusalsOf(operation: Operation): readonly ErrorCode[] {
+export function refusalsOf(operation: Route): readonly ErrorCode[] {
   const { method, path, access, body, once, errors } = operation
   const possible: readonly ErrorCode[] = [
     ...(errors ?? []),
@@ -36,14 +36,14 @@ export function refusalsOf(operation: Operation): readonly ErrorCode[] {
 }
 
 /** Codes with one status share an entry. */
-export function refusalResponses(operation: Operation): Record<string, Json> {
+export function refusalResponses(operation: Route): Record<string, Json> {
   return Object.fromEntries(
     [...refusalsByStatus(operation)].map(([status, these]) => [status, response(status, these)]),
   )
 }
 
 /** For each code that is the only one with its status in some operation. */
-export function refusalComponents(operations: readonly Operation[]): Json {
+export function refusalComponents(operations: readonly Route[]): Json {
   const alone = operations
     .flatMap((operation) => [...refusalsByStatus(operation).values()])
     .flatMap((these) => (these.length === 1 ? these : []))
@@ -54,12 +54,12 @@ export function refusalComponents(operations: readonly Operation[]): Json {
   )
 }
 
-function refusalsByStatus(operation: Operation): ReadonlyMap<string, readonly ErrorCode[]> {
+function refusalsByStatus(operation: Route): ReadonlyMap<string, readonly ErrorCode[]> {
   return Map.groupBy(refusalsOf(operation), (code) => String(errorCatalogue[code].status))
 }
 
 /** A complete example for each code of these operations. */
-export function problemExamples(operations: readonly Operation[]): Json {
+export function problemExamples(operations: readonly Route[]): Json {
   const possible = new Set(operations.flatMap(refusalsOf))
   return Object.fromEntries(
     codes

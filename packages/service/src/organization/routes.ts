@@ -1,9 +1,8 @@
 /** Any key reads its organization; a key that manages keys changes it. */
 
 import { managingScope } from '../auth/scopes.ts'
-import { routesOf } from '../http/route.ts'
 import { done } from '../kernel/outcome.ts'
-import { type ApiModule, ref } from '../openapi/api-module.ts'
+import { type ApiModule, ref, routesOf } from '../openapi/api-module.ts'
 import { exampleId, exampleTime } from '../openapi/examples.ts'
 import { patchBody } from '../openapi/field-schemas.ts'
 import { recordSchema } from '../openapi/shown-field.ts'

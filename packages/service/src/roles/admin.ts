@@ -22,7 +22,6 @@ import { transaction } from '../db/transaction.ts'
 import { kinds } from '../desk/index.ts'
 import { bearerToken } from '../http/authenticate.ts'
 import { idempotencyOf, runOnce } from '../http/idempotency.ts'
-import { type Route, routesOf } from '../http/route.ts'
 import {
   type Installation,
   InstallationError,
@@ -36,6 +35,7 @@ import { text, wordList } from '../kernel/fields/fields.ts'
 import { parseCreation } from '../kernel/fields/validate.ts'
 import { nilUuid, parseId } from '../kernel/ids.ts'
 import { done, type Outcome, ok, refused } from '../kernel/outcome.ts'
+import { type Route, routesOf } from '../openapi/api-module.ts'
 import { createApiKey, createOrganization, type NewKey } from '../organization/create.ts'
 import { DeletionError } from '../organization/deletion.ts'
 import type { EncryptionKeys } from '../webhooks/vault.ts'

@@ -54,8 +54,8 @@ export function startWorkerServer(
     isReady,
     answers: createPing(pool, systemClock),
   }))
-  registerRoutes(server, healthApi.routes, createHealth(asked), null)
-  if (metrics !== null) registerRoutes(server, metricsApi.routes, { text: metrics }, null)
+  registerRoutes(server, healthApi.routes, createHealth(asked))
+  if (metrics !== null) registerRoutes(server, metricsApi.routes, { text: metrics })
   return listening(server, where, 'DESKWIRE_WORKER_PORT')
 }
 
@@ -66,7 +66,7 @@ export function startMetricsServer(
   log: Logger,
 ): Promise<Listening> {
   const server = createServer(log)
-  registerRoutes(server, metricsApi.routes, { text: metrics }, null)
+  registerRoutes(server, metricsApi.routes, { text: metrics })
   return listening(server, where, 'DESKWIRE_METRICS_PORT')
 }
 

@@ -1,9 +1,8 @@
 /** `/.well-known/jwks.json`: the public keys by which receivers verify the asymmetric signature of an organization's deliveries. */
 import { anId } from '../http/list-parameters.ts'
-import { routesOf } from '../http/route.ts'
 import { problem } from '../kernel/errors.ts'
 import { done, refused } from '../kernel/outcome.ts'
-import type { ApiModule } from '../openapi/api-module.ts'
+import { type ApiModule, routesOf } from '../openapi/api-module.ts'
 import { publicKeysOf, signingKeysOf } from './signing-keys.ts'
 import type { EncryptionKeys } from './vault.ts'
 

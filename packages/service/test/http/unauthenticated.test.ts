@@ -7,14 +7,14 @@ import { createAuthenticator, type LookUp, type Lookup } from '../../src/auth/au
 import { newToken } from '../../src/auth/token.ts'
 import { limitProblem } from '../../src/http/admit.ts'
 import { createServer } from '../../src/http/server.ts'
-import type { Operation } from '../../src/openapi/api-module.ts'
+import type { Route } from '../../src/openapi/api-module.ts'
 
 test('beyond the limit of a network what needs no key, or carries none, is 429 at once, and keys pass', async () => {
   let now = 0
   const unauthenticated = createRateLimiter({ perSecond: 1, burst: 3 }, { now: () => now })
   const server = createServer(pino({ level: 'silent' }), { unauthenticated })
   server.get('/page', async () => 'a page')
-  const route = { access: 'any key' } as Operation
+  const route = { access: 'any key' } as Route
   server.get('/v1/things', { config: { route } }, async () => 'things')
   onTestFinished(() => server.close())
   const ask = async (url: string, token?: string, remoteAddress = '192.0.2.1') => {

@@ -3,8 +3,7 @@
  * for longer than the body of one object may.
  */
 import { readJson } from '@deskwire/sdk/json'
-import { largeBeyond } from '../../admission/large-work.ts'
-import { deepestNesting, endOfString, parseJson, tooDeep } from '../../http/read-body.ts'
+import { deepestNesting, endOfString, offloadBeyond, parseJson, tooDeep } from '../../http/read-body.ts'
 import { type FieldError, type Problem, problem, validationFailed } from '../../kernel/errors.ts'
 import { isObject } from '../../kernel/fields/field.ts'
 import { fail, ok, type Result } from '../../kernel/outcome.ts'
@@ -48,9 +47,7 @@ interface Outline {
 
 /** Few bytes, for creations: an upsert may read and write large objects, and an escape may hide the word. */
 export function isLightBatch(bytes: Buffer): boolean {
-  return (
-    bytes.length * timesAsLong <= largeBeyond.bodyBytes && !bytes.includes('upsert') && !bytes.includes('\\')
-  )
+  return bytes.length * timesAsLong <= offloadBeyond && !bytes.includes('upsert') && !bytes.includes('\\')
 }
 
 /** Parses a batch item by item, and yields to the event loop in between. */

@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import { grants, importingScope } from '../../auth/scopes.ts'
 import { headersOnly } from '../../http/replies.ts'
-import { requestContextOf, routesOf } from '../../http/route.ts'
+import { requestContextOf } from '../../http/route.ts'
 import type { Feed } from '../../journal/feed.ts'
 import { type Problem, problem } from '../../kernel/errors.ts'
 import { isObject } from '../../kernel/fields/field.ts'
@@ -14,6 +14,7 @@ import {
   eitherOf,
   type Json,
   ref,
+  routesOf,
 } from '../../openapi/api-module.ts'
 import { exampleId, exampleTime } from '../../openapi/examples.ts'
 import { creationBody, inputs, requiredOf } from '../../openapi/field-schemas.ts'

@@ -5,10 +5,10 @@
 import { readJson } from '@deskwire/sdk/json'
 import type { Caller } from '../../auth/authenticator.ts'
 import { grants } from '../../auth/scopes.ts'
-import type { Route } from '../../http/route.ts'
 import { versionOf } from '../../journal/body.ts'
 import { errorCatalogue } from '../../kernel/error-catalogue.ts'
 import { type Problem, problem } from '../../kernel/errors.ts'
+import type { Route } from '../../openapi/api-module.ts'
 import type { Kind } from '../model/kind.ts'
 
 /** `redactBody` redacts a response; default: that of a write of one object. */

@@ -2,7 +2,7 @@
 import { recheckAfter } from '../../auth/authenticator.ts'
 import { checkIfMatch, entityTag, matchesIfNoneMatch } from '../../http/entity-tag.ts'
 import { headersOnly, listBody, searchParameters, sent } from '../../http/replies.ts'
-import { type Call, type Route, requestContextOf, routesOf } from '../../http/route.ts'
+import { requestContextOf } from '../../http/route.ts'
 import type { Checkpoint } from '../../journal/feed.ts'
 import { type ErrorCode, type Problem, problem } from '../../kernel/errors.ts'
 import type { Fields } from '../../kernel/fields/field.ts'
@@ -12,12 +12,15 @@ import type { Clock } from '../../kernel/timestamps.ts'
 import {
   type Answer,
   type ApiModule,
+  type Call,
   type Carriers,
   eitherOf,
   header,
   type Json,
   pageOf,
+  type Route,
   ref,
+  routesOf,
 } from '../../openapi/api-module.ts'
 import { exampleId, exampleList, examplePagination } from '../../openapi/examples.ts'
 import { requiredOf } from '../../openapi/field-schemas.ts'

@@ -1,12 +1,11 @@
 /** The routes of recoveries: replaying the events that an endpoint has missed, and the progress (specification 11.4). */
 import { paging } from '../../http/list-parameters.ts'
 import { pageBody } from '../../http/replies.ts'
-import { routesOf } from '../../http/route.ts'
 import { noSuch } from '../../kernel/errors.ts'
 import { newIdAt, parseId } from '../../kernel/ids.ts'
 import { done, outcomeOf, refused } from '../../kernel/outcome.ts'
 import type { Clock } from '../../kernel/timestamps.ts'
-import { type ApiModule, pageOf, ref } from '../../openapi/api-module.ts'
+import { type ApiModule, pageOf, ref, routesOf } from '../../openapi/api-module.ts'
 import { exampleId, exampleList, exampleTime } from '../../openapi/examples.ts'
 import { creationBody } from '../../openapi/field-schemas.ts'
 import { recordSchema } from '../../openapi/shown-field.ts'
