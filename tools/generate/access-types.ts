@@ -1,10 +1,10 @@
 /** The SDK's types of keys and of the organization, from the declarations that document them. */
 
-import { keyFields } from '../../packages/service/src/auth/keys/api-key.ts'
-import { linkFields, sessionFields } from '../../packages/service/src/auth/keys/console-link-routes.ts'
-import { linkShape } from '../../packages/service/src/auth/keys/console-links.ts'
-import { keyShape } from '../../packages/service/src/auth/keys/keys.ts'
 import { scopeNames } from '../../packages/service/src/auth/scopes.ts'
+import { keyFields } from '../../packages/service/src/keys/api-key.ts'
+import { linkFields, sessionFields } from '../../packages/service/src/keys/console-link-routes.ts'
+import { linkShape } from '../../packages/service/src/keys/console-links.ts'
+import { keyShape } from '../../packages/service/src/keys/keys.ts'
 import type { Kind } from '../../packages/service/src/kinds/model/kind.ts'
 import {
   organizationFields,

@@ -1,8 +1,6 @@
 /** The exports for commands: loading these takes half as long as loading everything. */
 
 export { EmbeddedDatabaseError } from '@deskwire/embedded-postgres'
-export type { KeyRecord } from './auth/keys/api-key.ts'
-export { listKeys, revokeKey } from './auth/keys/operator.ts'
 export { scopeNames } from './auth/scopes.ts'
 export { backUp } from './backup/backup.ts'
 export { BackupError } from './backup/format.ts'
@@ -10,15 +8,6 @@ export { examineBackup, restore } from './backup/restore.ts'
 export { restoreEmbedded } from './backup/restore-embedded.ts'
 export { markRestored } from './backup/restored.ts'
 export { type Config, flagOf, readConfig, settings, settingsHelp } from './config.ts'
-export { proposeMoves, readLoad } from './databases/moves/balance.ts'
-export {
-  changeEverywhere,
-  deleteEverywhere,
-  type ListedOrganization,
-  listEverywhere,
-  UnfinishedError,
-} from './databases/moves/everywhere.ts'
-export { abortMove, type Databases, dropSource, MoveError, moveOrganization } from './databases/moves/move.ts'
 export { readDatabaseClock } from './db/clock.ts'
 export { DatabasesError } from './db/databases.ts'
 export { embedded } from './db/embedded.ts'
@@ -39,9 +28,20 @@ export {
 export { quoted } from './kernel/errors.ts'
 export { createLog } from './kernel/log.ts'
 export { systemClock } from './kernel/timestamps.ts'
+export type { KeyRecord } from './keys/api-key.ts'
+export { listKeys, revokeKey } from './keys/operator.ts'
 export { parseNew } from './kinds/model/changes.ts'
 export { importShape, namedReferences, parseImport } from './kinds/model/imports.ts'
 export type { Kind } from './kinds/model/kind.ts'
+export { proposeMoves, readLoad } from './moves/balance.ts'
+export {
+  changeEverywhere,
+  deleteEverywhere,
+  type ListedOrganization,
+  listEverywhere,
+  UnfinishedError,
+} from './moves/everywhere.ts'
+export { abortMove, type Databases, dropSource, MoveError, moveOrganization } from './moves/move.ts'
 export { fieldSchema } from './openapi/field-schemas.ts'
 export { createApiKey, createOrganization, type NewKey } from './organization/create.ts'
 export { DeletionError, deleteOrganization } from './organization/deletion.ts'

@@ -1,11 +1,12 @@
 /** The API as a document: every module, in the order in which the document shows them. */
-import { consoleLinkApi } from './auth/keys/console-link-routes.ts'
-import { keyApi } from './auth/keys/routes.ts'
+
 import { scopeNames } from './auth/scopes.ts'
 import { addressesApi } from './http/addresses-route.ts'
 import { documentApi } from './http/document-route.ts'
 import { healthApi } from './http/health.ts'
 import { inboxApi } from './inbox/routes.ts'
+import { consoleLinkApi } from './keys/console-link-routes.ts'
+import { keyApi } from './keys/routes.ts'
 import { bulkApi } from './kinds/http/bulk-routes.ts'
 import { digestApi } from './kinds/http/digest-routes.ts'
 import { kindApi } from './kinds/http/routes.ts'

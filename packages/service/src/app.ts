@@ -11,7 +11,6 @@ import {
 } from './admission/rate-limit.ts'
 import { apiDocument, apiModules } from './api-document.ts'
 import { type Authenticator, createAuthenticator, type LookUp } from './auth/authenticator.ts'
-import type { BeginSession } from './auth/keys/key-sessions.ts'
 import {
   createDatabaseServices,
   type DatabaseHandle,
@@ -35,6 +34,7 @@ import type { NotifyWorker } from './journal/notifier.ts'
 import { isWithin, type Networks, noNetworks } from './kernel/networks.ts'
 import type { Telemetry } from './kernel/telemetry.ts'
 import type { Clock } from './kernel/timestamps.ts'
+import type { BeginSession } from './keys/key-sessions.ts'
 import type { Kind } from './kinds/model/kind.ts'
 import { createAccessTokens } from './mcp/access-tokens.ts'
 import { createMcpServices, mcpRoutes, resourceRoutes } from './mcp/routes.ts'

@@ -2,7 +2,6 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
 import { hashToken } from './auth/token.ts'
 import { createDirectory } from './databases/directory.ts'
-import type { Everywhere, Member } from './databases/moves/everywhere.ts'
 import { type NamedPool, type Settled, settleDirectory } from './databases/settle.ts'
 import { DatabasesError, databasesSetting } from './db/databases.ts'
 import { explainFailureOf } from './db/failure.ts'
@@ -14,6 +13,7 @@ import {
   openDatabaseBeside,
   openServer,
 } from './db/open.ts'
+import type { Everywhere, Member } from './moves/everywhere.ts'
 import type { NewKey } from './organization/create.ts'
 import { schemaOf } from './schema.ts'
 

@@ -1,7 +1,5 @@
 /** The schema of an installation: its baseline, the migrations since, and the functions of every room. */
 
-import { createLinkFunction } from './auth/keys/console-links.ts'
-import { keyFunctions } from './auth/keys/functions.ts'
 import type { Schema, SchemaFunction } from './db/migration.ts'
 import { baseline } from './db/migrations/baseline.ts'
 import {
@@ -23,6 +21,8 @@ import { commitFunctions } from './journal/commit-function.ts'
 import { lockClockFunction } from './journal/lock-clock.ts'
 import { recordEventFunction } from './journal/record-event.ts'
 import { replayedFunction, requireSealedWithFunction, storeResponseFunction } from './journal/responses.ts'
+import { createLinkFunction } from './keys/console-links.ts'
+import { keyFunctions } from './keys/functions.ts'
 import type { Kind } from './kinds/model/kind.ts'
 import { webhookFunctions } from './webhooks/functions.ts'
 import { logFunctions } from './webhooks/log-functions.ts'

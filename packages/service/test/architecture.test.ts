@@ -46,23 +46,11 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'kinds/http',
     'desk',
   ],
-  'webhooks/table': [],
-  delivery: ['kernel', 'admission', 'db', 'journal', 'auth', 'webhooks/table'],
-  webhooks: [
-    'kernel',
-    'db',
-    'journal',
-    'auth',
-    'idempotency',
-    'http',
-    'openapi',
-    'kinds/model',
-    'webhooks/table',
-    'delivery',
-  ],
-  'auth/keys': ['kernel', 'db', 'journal', 'auth', 'databases', 'idempotency', 'http', 'openapi', 'delivery'],
-  organization: ['kernel', 'db', 'auth', 'databases', 'http', 'openapi', 'webhooks/table'],
-  metrics: ['kernel', 'admission', 'http', 'openapi', 'webhooks/table', 'delivery'],
+  delivery: ['kernel', 'admission', 'db', 'journal', 'auth'],
+  webhooks: ['kernel', 'db', 'journal', 'auth', 'idempotency', 'http', 'openapi', 'kinds/model', 'delivery'],
+  keys: ['kernel', 'db', 'journal', 'auth', 'databases', 'idempotency', 'http', 'openapi', 'delivery'],
+  organization: ['kernel', 'db', 'auth', 'databases', 'http', 'openapi', 'delivery'],
+  metrics: ['kernel', 'admission', 'http', 'openapi', 'delivery'],
   telemetry: ['kernel'],
   summarizer: ['kernel', 'db', 'journal', 'kinds/model', 'desk'],
   mcp: ['kernel', 'admission', 'auth', 'http', 'openapi', 'kinds/model', 'delivery', 'webhooks'],
@@ -75,13 +63,13 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'desk',
     'delivery',
     'webhooks',
-    'auth/keys',
+    'keys',
     'idempotency',
     'inbox',
     'summarizer',
   ],
   backup: ['kernel', 'db', 'journal', 'desk', 'delivery', 'webhooks', 'retention', 'schema'],
-  'databases/moves': [
+  moves: [
     'kernel',
     'db',
     'journal',
@@ -109,10 +97,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'inbox',
     'openapi',
     'pages',
-    'webhooks/table',
     'delivery',
     'webhooks',
-    'auth/keys',
+    'keys',
     'organization',
     'metrics',
     'telemetry',
@@ -121,7 +108,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'retention',
     'schema',
     'backup',
-    'databases/moves',
+    'moves',
   ],
 }
 
@@ -220,7 +207,7 @@ test('who comes in, what is sent and what stores it import nothing of kinds', ()
     'db',
     'journal',
     'auth',
-    'auth/keys',
+    'keys',
     'databases',
     'http',
     'delivery',
@@ -315,23 +302,20 @@ describe('SQL', () => {
   test("only SQL files of its own rooms, and one module, name the endpoints' table", () => {
     const naming = /\bwebhooks w\b|(from|join|into|update) (only )?webhooks\b/
     const own = /^(webhooks|delivery)\/.*\.sql$|^db\/migrations\//
-    expect(violations(naming).filter((path) => !own.test(path))).toEqual(['webhooks/table/endpoints.ts'])
+    expect(violations(naming).filter((path) => !own.test(path))).toEqual(['delivery/endpoints-table.ts'])
   })
 
   test('only a restore, into an empty database, and a move, of what the journal wrote elsewhere, put rows in past the journal', () => {
-    expect(violations(/truncate |copy \S+ \(.*from stdin/)).toEqual([
-      'backup/restore.ts',
-      'databases/moves/copy.ts',
-    ])
+    expect(violations(/truncate |copy \S+ \(.*from stdin/)).toEqual(['backup/restore.ts', 'moves/copy.ts'])
   })
 
   test('only the journal moves the clock of an organization; only its birth starts it', () => {
     // A restore moves all of them, past what was lost.
     expect(violations(/update organization_clocks/)).toEqual([
-      // That it is served elsewhere, and no stamp.
-      'databases/moves/cutover.ts',
       'journal/epoch.ts',
       'journal/record-event.sql',
+      // That it is served elsewhere, and no stamp.
+      'moves/cutover.ts',
       // Which events are gone, and no stamp.
       'retention/log-weeks.ts',
     ])
@@ -375,7 +359,7 @@ describe('SQL', () => {
         // How full a database is.
         'installation.ts: select (select coalesce(sum(c.live_count), 0)::flo',
         // No table of their own: what looks into one stands in a literal that names the organization.
-        "databases/moves/compare.ts: select count(*) || ' ' || coalesce(sum(h.hash), 0)",
+        "moves/compare.ts: select count(*) || ' ' || coalesce(sum(h.hash), 0)",
         'journal/epoch.ts: select i.epoch from installation i union select c.',
         'journal/epoch.ts: update installation set epoch = $1 where singleton',
         // Of no table.
@@ -383,15 +367,15 @@ describe('SQL', () => {
         // Its arms name it, each for itself.
         'journal/feed.ts: select s.updated_at, s.id, s.body from (${arms.map',
         // biome-ignore lint/suspicious/noTemplateCurlyInString: the source as it is written
-        'auth/keys/console-links.ts: select 1 from ${exchangeable}',
+        'keys/console-links.ts: select 1 from ${exchangeable}',
         // biome-ignore lint/suspicious/noTemplateCurlyInString: the source as it is written
         'kinds/http/browse.ts: select ${total} as total, (select count(*)::int fr',
         // The catalogue.
-        'databases/moves/capture.ts: select c.relname::text as name from pg_trigger t j',
+        'moves/capture.ts: select c.relname::text as name from pg_trigger t j',
         // Whether the summarizer has anything to do, for whomever.
         'roles/admin-responses.ts: select 1 from installation i where i.singleton and',
         'summarizer/jobs.ts: select exists (select 1 from conversations c where',
-        'webhooks/table/endpoints.ts: select w.id, w.url from webhooks w where w.id = $1',
+        'delivery/endpoints-table.ts: select w.id, w.url from webhooks w where w.id = $1',
         'webhooks/installation-key.ts: select i.key_check, i.previous_key_check from inst',
         'webhooks/installation-key.ts: update installation set key_check = $1 where singl',
         'webhooks/installation-key.ts: update installation set key_check = $1, previous_k',

@@ -1,7 +1,7 @@
 /** The conformance kit against an organization that is moved from one database to another and back all the while. */
 import { expect, test } from 'vitest'
-import { type Databases, dropSource, moveOrganization } from '../../../service/src/databases/moves/move.ts'
 import { systemClock } from '../../../service/src/kernel/timestamps.ts'
+import { type Databases, dropSource, moveOrganization } from '../../../service/src/moves/move.ts'
 import { severalDatabases } from '../../../testbed/several-databases.ts'
 import { createDesk } from '../../src/conform/desk.ts'
 import { rules, tryRules } from '../../src/conform/run.ts'

@@ -1,5 +1,6 @@
 /** Checks receivers as the sender reaches them: names, addresses, connections and TLS handshakes, without a request. */
 import type { Pool } from 'pg'
+import { activeByFailure, endpointById } from '../delivery/endpoints-table.ts'
 import { createDeadlines } from '../delivery/send/deadlines.ts'
 import { dial, trustAuthorities } from '../delivery/send/dial.ts'
 import { createResolver, type Resolver } from '../delivery/target/resolver.ts'
@@ -7,7 +8,6 @@ import { parseTargetUrl } from '../delivery/target/url.ts'
 import { deliveryTuning } from '../delivery/tuning.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import type { SendingSettings } from '../roles/delivery-settings.ts'
-import { activeByFailure, endpointById } from '../webhooks/table/endpoints.ts'
 import { type Finding, findingsOf } from './finding.ts'
 
 /** Failing endpoints first: enough to tell them from a problem of the network. */

@@ -1,10 +1,10 @@
 /** Metrics of connections, and those read from the database: backlog, storage, upgrades. The latter are cached, however often they are scraped. */
 import type { Pool } from 'pg'
 import type { Registry } from 'prom-client'
+import { countOfStatus } from '../delivery/endpoints-table.ts'
 import { suspendedOrganizations } from '../delivery/sweep.ts'
 import { cached } from '../kernel/cached.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
-import { countOfStatus } from '../webhooks/table/endpoints.ts'
 import { countedAtMost, type NameOf } from './catalogue.ts'
 import { gauge, histogram } from './instruments.ts'
 

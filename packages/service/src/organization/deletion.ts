@@ -6,8 +6,8 @@
 import { DatabaseError, escapeIdentifier, escapeLiteral, type Pool, type PoolClient } from 'pg'
 import { directoryTables } from '../databases/directory.ts'
 import { type Tx, transaction } from '../db/transaction.ts'
+import { deleteEndpointsOf, lockEndpointsOf } from '../delivery/endpoints-table.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
-import { deleteEndpointsOf, lockEndpointsOf } from '../webhooks/table/endpoints.ts'
 
 /** Some tens of milliseconds a commit. */
 const pieceOfRows = 2_000

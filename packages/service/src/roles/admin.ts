@@ -7,14 +7,6 @@ import { readJson } from '@deskwire/sdk/json'
 import type { FastifyBaseLogger } from 'fastify'
 import { scopeNames } from '../auth/scopes.ts'
 import { hashToken } from '../auth/token.ts'
-import {
-  changeEverywhere,
-  deleteEverywhere,
-  type ListedOrganization,
-  listEverywhere,
-  UnfinishedError,
-} from '../databases/moves/everywhere.ts'
-import { MoveError, moveOrganization } from '../databases/moves/move.ts'
 import { readDatabaseClock } from '../db/clock.ts'
 import { DatabasesError } from '../db/databases.ts'
 import type { DatabaseSettings } from '../db/open.ts'
@@ -35,6 +27,14 @@ import { text, wordList } from '../kernel/fields/fields.ts'
 import { parseCreation } from '../kernel/fields/validate.ts'
 import { nilUuid, parseId } from '../kernel/ids.ts'
 import { done, type Outcome, ok, refused } from '../kernel/outcome.ts'
+import {
+  changeEverywhere,
+  deleteEverywhere,
+  type ListedOrganization,
+  listEverywhere,
+  UnfinishedError,
+} from '../moves/everywhere.ts'
+import { MoveError, moveOrganization } from '../moves/move.ts'
 import { type Route, routesOf } from '../openapi/api-module.ts'
 import { createApiKey, createOrganization, type NewKey } from '../organization/create.ts'
 import { DeletionError } from '../organization/deletion.ts'

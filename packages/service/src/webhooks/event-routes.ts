@@ -8,6 +8,7 @@ import { OrganizationGone } from '../db/call-function.ts'
 import type { Database } from '../db/fair-pool.ts'
 import { envelope } from '../delivery/attempt.ts'
 import { currentBody } from '../delivery/claim.ts'
+import { endpointBody } from '../delivery/endpoints-table.ts'
 import { originOf, readableOrigin } from '../delivery/origin.ts'
 import { eventsResource } from '../delivery/subscription.ts'
 import { anId, invalid, paging, time, word } from '../http/list-parameters.ts'
@@ -34,7 +35,6 @@ import {
   words,
 } from '../openapi/shown-field.ts'
 import { createEventTypes } from './event-types.ts'
-import { endpointBody } from './table/endpoints.ts'
 
 interface EventServices {
   readonly database: Pick<Database, 'of'>

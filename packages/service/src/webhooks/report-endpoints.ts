@@ -12,6 +12,7 @@ import {
   newDeliveryType,
   skipReasonFunction,
 } from '../delivery/create-deliveries.ts'
+import { endpointsToReport, fromShown, shownColumns, stateToReport } from '../delivery/endpoints-table.ts'
 import { missedFunction } from '../delivery/missed.ts'
 import { attemptsOf, type DeliverySchedule, type JobServices } from '../delivery/model.ts'
 import { suspendedOrganizations } from '../delivery/sweep.ts'
@@ -25,7 +26,6 @@ import { type JobLoop, jobLoop } from '../kernel/job-loop.ts'
 import { createKeyedQueue } from '../kernel/keyed-queue.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
-import { endpointsToReport, fromShown, shownColumns, stateToReport } from './table/endpoints.ts'
 import { type WebhookRow, webhookRecord } from './webhook.ts'
 
 const { failingAgainAfter, disablingSoonAt, ...limits } = deliveryTuning.reports

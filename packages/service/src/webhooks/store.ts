@@ -1,4 +1,5 @@
 import type { Database } from '../db/fair-pool.ts'
+import { fromShown, shownColumns, verifiedUrl } from '../delivery/endpoints-table.ts'
 import { missedFunction } from '../delivery/missed.ts'
 import type { Sealed } from '../idempotency/stored-responses.ts'
 import type { CallUnderClock } from '../journal/journal.ts'
@@ -14,7 +15,6 @@ import {
   rotateFunction,
   updateFunction,
 } from './functions.ts'
-import { fromShown, shownColumns, verifiedUrl } from './table/endpoints.ts'
 import type { WebhookRow } from './webhook.ts'
 
 /** A response to store for an Idempotency-Key, as the functions take it; null stores nothing. */

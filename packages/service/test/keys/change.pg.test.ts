@@ -6,7 +6,7 @@ import { asToken, firstKeyOf, makeKey, readKey } from '../../../testbed/keys.ts'
 import { lockRow, waitingChanges } from '../../../testbed/locks.ts'
 import type { Api } from '../../../testbed/service.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
-import { keyLimit } from '../../src/auth/keys/keys.ts'
+import { keyLimit } from '../../src/keys/keys.ts'
 
 const clock = testClock()
 const shared = sharedService({ clock })

@@ -6,8 +6,8 @@ import { day, hour, makeWebhook, minute } from '../../../testbed/hooks.ts'
 import { asToken, makeKey } from '../../../testbed/keys.ts'
 import type { Api } from '../../../testbed/service.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
-import { linkLimit } from '../../src/auth/keys/console-links.ts'
 import { newToken } from '../../src/auth/token.ts'
+import { linkLimit } from '../../src/keys/console-links.ts'
 
 const clock = testClock()
 const shared = sharedService({ clock })

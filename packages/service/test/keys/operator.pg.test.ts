@@ -4,7 +4,7 @@ import { testClock } from '../../../testbed/clock.ts'
 import { makeWebhook, readWebhook } from '../../../testbed/hooks.ts'
 import { asToken, firstKeyOf, makeKey } from '../../../testbed/keys.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
-import { listKeys, revokeKey } from '../../src/auth/keys/operator.ts'
+import { listKeys, revokeKey } from '../../src/keys/operator.ts'
 
 const clock = testClock()
 const shared = sharedService({ clock })

@@ -5,8 +5,8 @@ import { day } from '../../../testbed/hooks.ts'
 import { asToken, firstKeyOf, makeKey } from '../../../testbed/keys.ts'
 import type { Api } from '../../../testbed/service.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
-import { revokeKey } from '../../src/auth/keys/operator.ts'
-import { findRevoked, forgetRevoked, revokedKept } from '../../src/auth/keys/revoked.ts'
+import { revokeKey } from '../../src/keys/operator.ts'
+import { findRevoked, forgetRevoked, revokedKept } from '../../src/keys/revoked.ts'
 
 const clock = testClock()
 const shared = sharedService({ clock })

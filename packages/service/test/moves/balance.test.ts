@@ -1,6 +1,6 @@
 /** Moves are proposed that even databases out, and no others. */
 import { expect, test } from 'vitest'
-import { type DatabaseLoad, proposeMoves } from '../../src/databases/moves/balance.ts'
+import { type DatabaseLoad, proposeMoves } from '../../src/moves/balance.ts'
 
 function databaseOf(
   name: string,

@@ -19,18 +19,18 @@ import { severalDatabases } from '../../../testbed/several-databases.ts'
 import { rowsWith } from '../../../testbed/stored.ts'
 import { recheckAfter } from '../../src/auth/authenticator.ts'
 import { createDirectory } from '../../src/databases/directory.ts'
-import { fenceLimits } from '../../src/databases/moves/cutover.ts'
-import { finishMoves } from '../../src/databases/moves/finish.ts'
+import { notServedCode } from '../../src/journal/not-served.ts'
+import { stopwatch, systemClock } from '../../src/kernel/timestamps.ts'
+import { fenceLimits } from '../../src/moves/cutover.ts'
+import { finishMoves } from '../../src/moves/finish.ts'
 import {
   abortMove,
   type Databases,
   dropSource,
   type MoveOptions,
   moveOrganization,
-} from '../../src/databases/moves/move.ts'
-import { movingTables } from '../../src/databases/moves/tables.ts'
-import { notServedCode } from '../../src/journal/not-served.ts'
-import { stopwatch, systemClock } from '../../src/kernel/timestamps.ts'
+} from '../../src/moves/move.ts'
+import { movingTables } from '../../src/moves/tables.ts'
 import { createOrganization } from '../../src/organization/create.ts'
 import { deleteOrganization } from '../../src/organization/deletion.ts'
 import { resumeOrganization, suspendOrganization } from '../../src/organization/suspension.ts'

@@ -7,7 +7,7 @@ import { blockWith, startSource } from '../../../testbed/document-programs.ts'
 import { testService } from '../../../testbed/service.ts'
 import { createServices, type ServiceProcess, socketUrl } from '../../../testbed/services.ts'
 import { unauthenticatedLimit } from '../../src/admission/rate-limit.ts'
-import { listEverywhere } from '../../src/databases/moves/everywhere.ts'
+import { listEverywhere } from '../../src/moves/everywhere.ts'
 import { adminOf } from '../../src/roles/admin.ts'
 
 const adminKey = 'operator-of-this-installation-0123456789'

@@ -4,8 +4,8 @@
  * work) are copied in the cutover, in one commit, as the database that has them serves the organization.
  */
 import { escapeIdentifier, escapeLiteral, type Pool } from 'pg'
-import { tablesOf } from '../../backup/tables.ts'
-import { directoryTables } from '../directory.ts'
+import { tablesOf } from '../backup/tables.ts'
+import { directoryTables } from '../databases/directory.ts'
 
 export interface MovingTable {
   readonly name: string

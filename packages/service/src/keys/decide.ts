@@ -1,8 +1,8 @@
 /** Which changes of a key are allowed: pure decisions over rows (specification 3.5). */
 
-import { type Problem, problem, validationFailed } from '../../kernel/errors.ts'
-import { formatTimestamp } from '../../kernel/timestamps.ts'
-import { grants, lacking, managingScope } from '../scopes.ts'
+import { grants, lacking, managingScope } from '../auth/scopes.ts'
+import { type Problem, problem, validationFailed } from '../kernel/errors.ts'
+import { formatTimestamp } from '../kernel/timestamps.ts'
 import type { KeyRow } from './api-key.ts'
 
 export function manages(scopes: readonly string[]): boolean {

@@ -1,11 +1,11 @@
 /** The routes of console links (specification 3.7): create a link, exchange it for a session, end either. */
 
-import { parseId } from '../../kernel/ids.ts'
-import { done, refused } from '../../kernel/outcome.ts'
-import { type ApiModule, constant, ref, routesOf } from '../../openapi/api-module.ts'
-import { exampleId, exampleTime } from '../../openapi/examples.ts'
-import { creationBody } from '../../openapi/field-schemas.ts'
-import { field, recordSchema, type Shown, text, time, uuid, words } from '../../openapi/shown-field.ts'
+import { parseId } from '../kernel/ids.ts'
+import { done, refused } from '../kernel/outcome.ts'
+import { type ApiModule, constant, ref, routesOf } from '../openapi/api-module.ts'
+import { exampleId, exampleTime } from '../openapi/examples.ts'
+import { creationBody } from '../openapi/field-schemas.ts'
+import { field, recordSchema, type Shown, text, time, uuid, words } from '../openapi/shown-field.ts'
 import {
   type ConsoleLink,
   type ConsoleLinks,

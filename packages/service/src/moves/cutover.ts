@@ -12,12 +12,12 @@
  * does it; it can be repeated.
  */
 import { escapeIdentifier, type Pool, type PoolClient } from 'pg'
-import { sessionSettings } from '../../backup/backup.ts'
-import { isHeldElsewhere } from '../../db/failure.ts'
-import { type Tx, transaction } from '../../db/transaction.ts'
-import { deliveriesChannel, encodeDeliveries } from '../../journal/notifier.ts'
-import { stopwatch } from '../../kernel/timestamps.ts'
-import type { Directory } from '../directory.ts'
+import { sessionSettings } from '../backup/backup.ts'
+import type { Directory } from '../databases/directory.ts'
+import { isHeldElsewhere } from '../db/failure.ts'
+import { type Tx, transaction } from '../db/transaction.ts'
+import { deliveriesChannel, encodeDeliveries } from '../journal/notifier.ts'
+import { stopwatch } from '../kernel/timestamps.ts'
 import { asMover, fenceOf } from './capture.ts'
 import { lastStep, type Sides } from './copy.ts'
 import { MoveError, requireSameKey } from './requirements.ts'

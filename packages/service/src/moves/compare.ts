@@ -6,11 +6,11 @@
  * last step, for which writers wait, is short.
  */
 import { escapeIdentifier, escapeLiteral, type Pool } from 'pg'
-import { dayText, type Week } from '../../db/weeks.ts'
-import { kinds as deskKinds } from '../../desk/index.ts'
-import { digestModulus, modulo, sumOfManyTerms, versionBytes } from '../../journal/body.ts'
-import { firstIdAt } from '../../kernel/ids.ts'
-import { formatTimestamp } from '../../kernel/timestamps.ts'
+import { dayText, type Week } from '../db/weeks.ts'
+import { kinds as deskKinds } from '../desk/index.ts'
+import { digestModulus, modulo, sumOfManyTerms, versionBytes } from '../journal/body.ts'
+import { firstIdAt } from '../kernel/ids.ts'
+import { formatTimestamp } from '../kernel/timestamps.ts'
 import { changedRows, keysIn, type MovingTable, sameKey } from './tables.ts'
 
 type Queryable = Pick<Pool, 'query'>

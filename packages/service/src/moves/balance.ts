@@ -1,7 +1,7 @@
 /** Suggests organizations to move, so that databases hold and write about the same. */
 import type { Pool } from 'pg'
-import { firstIdAt } from '../../kernel/ids.ts'
-import type { Clock } from '../../kernel/timestamps.ts'
+import { firstIdAt } from '../kernel/ids.ts'
+import type { Clock } from '../kernel/timestamps.ts'
 
 interface OrganizationLoad {
   readonly organizationId: string

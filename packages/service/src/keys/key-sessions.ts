@@ -1,8 +1,9 @@
 /** Sessions of a key that this process holds itself, for a caller whom another authority has authenticated. */
-import { type Problem, problem } from '../../kernel/errors.ts'
-import { fail, ok, type Result } from '../../kernel/outcome.ts'
-import type { Clock } from '../../kernel/timestamps.ts'
-import { grants, managingScope } from '../scopes.ts'
+
+import { grants, managingScope } from '../auth/scopes.ts'
+import { type Problem, problem } from '../kernel/errors.ts'
+import { fail, ok, type Result } from '../kernel/outcome.ts'
+import type { Clock } from '../kernel/timestamps.ts'
 import type { ConsoleLinks } from './console-links.ts'
 import { hasExpired } from './decide.ts'
 import type { Keys } from './keys.ts'

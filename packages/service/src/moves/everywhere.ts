@@ -4,17 +4,17 @@
  * the rest.
  */
 import type { Pool } from 'pg'
-import { explainDatabaseFailure, explainFailureOf } from '../../db/failure.ts'
-import type { Clock } from '../../kernel/timestamps.ts'
-import { DeletionError, deleteOrganization, removeRows } from '../../organization/deletion.ts'
-import { listOrganizations, type OrganizationCopy, type OrganizationStatus } from '../../organization/list.ts'
+import type { Directory } from '../databases/directory.ts'
+import { explainDatabaseFailure, explainFailureOf } from '../db/failure.ts'
+import type { Clock } from '../kernel/timestamps.ts'
+import { DeletionError, deleteOrganization, removeRows } from '../organization/deletion.ts'
+import { listOrganizations, type OrganizationCopy, type OrganizationStatus } from '../organization/list.ts'
 import {
   markCopy,
   resumeOrganization,
   type SuspensionOutcome,
   suspendOrganization,
-} from '../../organization/suspension.ts'
-import type { Directory } from '../directory.ts'
+} from '../organization/suspension.ts'
 import { asMover, endCapture } from './capture.ts'
 
 export interface Member {

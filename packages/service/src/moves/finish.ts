@@ -1,9 +1,9 @@
 /** Completes the arrival of organizations whose mover was killed between departure and arrival. Until then no database serves them. */
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
-import { loggable } from '../../kernel/loggable.ts'
-import { type Periodic, periodic } from '../../kernel/periodic.ts'
-import type { Directory } from '../directory.ts'
+import type { Directory } from '../databases/directory.ts'
+import { loggable } from '../kernel/loggable.ts'
+import { type Periodic, periodic } from '../kernel/periodic.ts'
 import { arrive } from './cutover.ts'
 
 /** Milliseconds from the end of a look to the next. */

@@ -7,9 +7,9 @@
  * Rows of other organizations cost a comparison. Without a move there are no triggers.
  */
 import { escapeIdentifier, escapeLiteral, type Pool } from 'pg'
-import { inTransaction } from '../../db/migrate.ts'
-import type { SchemaFunction } from '../../db/migration.ts'
-import { fillTemplate, readSql, schemaObject } from '../../db/sql-file.ts'
+import { inTransaction } from '../db/migrate.ts'
+import type { SchemaFunction } from '../db/migration.ts'
+import { fillTemplate, readSql, schemaObject } from '../db/sql-file.ts'
 import type { MovingTable } from './tables.ts'
 
 /** Lets the transaction of the mover of organization `$1` write through the fence. */

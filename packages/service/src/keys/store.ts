@@ -1,8 +1,8 @@
 /** Reads of keys. `now`, in milliseconds, decides which replaced tokens still work. */
 
-import type { Queryable } from '../../db/pool.ts'
-import type { Page } from '../../http/list-parameters.ts'
-import { formatTimestamp } from '../../kernel/timestamps.ts'
+import type { Queryable } from '../db/pool.ts'
+import type { Page } from '../http/list-parameters.ts'
+import { formatTimestamp } from '../kernel/timestamps.ts'
 import type { KeyRow } from './api-key.ts'
 
 export interface KeyFilter {

@@ -1,9 +1,9 @@
 /** Lists and revokes keys for the operator, directly in the database and without a key. */
 import type { Pool } from 'pg'
-import { callFunction } from '../../db/call-function.ts'
-import { transaction } from '../../db/transaction.ts'
-import { retryOnConflict } from '../../kernel/outcome.ts'
-import { type Clock, formatTimestamp } from '../../kernel/timestamps.ts'
+import { callFunction } from '../db/call-function.ts'
+import { transaction } from '../db/transaction.ts'
+import { retryOnConflict } from '../kernel/outcome.ts'
+import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 import { type KeyRecord, type KeyRow, keyRecord } from './api-key.ts'
 import { revokeFunction } from './functions.ts'
 import { keyLimit } from './keys.ts'

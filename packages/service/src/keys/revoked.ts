@@ -1,10 +1,10 @@
 /** Keys that were revoked: what they were, when, and by whom, for 30 days. */
 import type { Pool } from 'pg'
-import type { Queryable } from '../../db/pool.ts'
-import { removeInSteps } from '../../db/steps.ts'
-import type { Page } from '../../http/list-parameters.ts'
-import { notServedOrganizations } from '../../journal/not-served.ts'
-import { formatTimestamp } from '../../kernel/timestamps.ts'
+import type { Queryable } from '../db/pool.ts'
+import { removeInSteps } from '../db/steps.ts'
+import type { Page } from '../http/list-parameters.ts'
+import { notServedOrganizations } from '../journal/not-served.ts'
+import { formatTimestamp } from '../kernel/timestamps.ts'
 import type { KeyRow } from './api-key.ts'
 import type { KeyFilter } from './store.ts'
 

@@ -2,12 +2,13 @@
  * Changes of keys. Each function locks the organization's clock row first, as commits do. Then it checks the calling
  * key again: one that was revoked, has expired or lost a scope since authentication changes nothing.
  */
-import type { SchemaFunction } from '../../db/migration.ts'
-import { fillTemplate, readSql, schemaObject } from '../../db/sql-file.ts'
-import { disableRegisteredFunction } from '../../delivery/registrants.ts'
-import { lockClockFunction } from '../../journal/lock-clock.ts'
-import { replayedFunction, storeResponseFunction } from '../../journal/responses.ts'
-import { managingScope } from '../scopes.ts'
+
+import { managingScope } from '../auth/scopes.ts'
+import type { SchemaFunction } from '../db/migration.ts'
+import { fillTemplate, readSql, schemaObject } from '../db/sql-file.ts'
+import { disableRegisteredFunction } from '../delivery/registrants.ts'
+import { lockClockFunction } from '../journal/lock-clock.ts'
+import { replayedFunction, storeResponseFunction } from '../journal/responses.ts'
 
 const sql = (file: string) => readSql(import.meta.url, file)
 
