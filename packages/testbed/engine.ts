@@ -14,7 +14,7 @@ import { type ConcurrencyTuning, deliveryTuning } from '../service/src/delivery/
 import { kinds } from '../service/src/desk/index.ts'
 import type { Clock } from '../service/src/kernel/timestamps.ts'
 import { endpointScope } from '../service/src/webhooks/event-types.ts'
-import { signingKeysOf } from '../service/src/webhooks/signing-keys.ts'
+import { signingKeysOf } from '../service/src/webhooks/signing-keys-route.ts'
 import { createOpener, type EncryptionKeys } from '../service/src/webhooks/vault.ts'
 import { deliverySettings } from './delivery-settings.ts'
 import type { TestService } from './service.ts'

@@ -1,8 +1,8 @@
 /** Fields and JSON Schemas as TypeScript. */
 
 import type { Field, Fields } from '../../packages/service/src/kernel/fields/field.ts'
+import type { ShownField } from '../../packages/service/src/openapi/field-schemas.ts'
 import { fieldSchema } from '../../packages/service/src/openapi/field-schemas.ts'
-import type { ShownField } from '../../packages/service/src/openapi/shown-field.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

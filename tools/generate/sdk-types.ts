@@ -9,7 +9,7 @@ import type { Kind } from '../../packages/service/src/kinds/model/kind.ts'
 import type { QueryParameter } from '../../packages/service/src/openapi/api-module.ts'
 import { rotationShape, webhookShapes } from '../../packages/service/src/webhooks/endpoints.ts'
 import { createEventTypes, endpointEvents } from '../../packages/service/src/webhooks/event-types.ts'
-import { logStatuses } from '../../packages/service/src/webhooks/log-functions.ts'
+import { logStatuses } from '../../packages/service/src/webhooks/functions.ts'
 import {
   attemptFields,
   deliveryFields,

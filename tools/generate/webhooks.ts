@@ -1,6 +1,6 @@
 import { maxWords } from '../../packages/service/src/kernel/fields/fields.ts'
 import type { Kind } from '../../packages/service/src/kinds/model/kind.ts'
-import type { ShownField } from '../../packages/service/src/openapi/shown-field.ts'
+import type { ShownField } from '../../packages/service/src/openapi/field-schemas.ts'
 import { webhookShapes } from '../../packages/service/src/webhooks/endpoints.ts'
 import { createEventTypes } from '../../packages/service/src/webhooks/event-types.ts'
 import {

@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto'
 import { type Client, createClient } from '@deskwire/sdk'
 import { describe, expect, test } from 'vitest'
-import { markRestored } from '../../service/src/backup/restored.ts'
+import { markRestored } from '../../service/src/backup/restore.ts'
 import { systemClock } from '../../service/src/kernel/timestamps.ts'
 import { sharedService } from '../../testbed/shared-service.ts'
 import { Mirror, type MirrorOptions, type Store } from '../src/index.ts'

@@ -1,7 +1,7 @@
 /** A mirror that fails at each instant of what it does, one after the other, and another that goes on. */
 import { type Client, createClient } from '@deskwire/sdk'
 import { expect, test } from 'vitest'
-import { markRestored } from '../../service/src/backup/restored.ts'
+import { markRestored } from '../../service/src/backup/restore.ts'
 import { systemClock } from '../../service/src/kernel/timestamps.ts'
 import { sharedService } from '../../testbed/shared-service.ts'
 import { Mirror } from '../src/index.ts'

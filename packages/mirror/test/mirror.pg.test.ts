@@ -1,7 +1,7 @@
 /** A mirror of a real service: what it holds, whatever happens meanwhile. */
 import { type BatchAnswer, type Client, createClient } from '@deskwire/sdk'
 import { describe, expect, test } from 'vitest'
-import { markRestored } from '../../service/src/backup/restored.ts'
+import { markRestored } from '../../service/src/backup/restore.ts'
 import { systemClock } from '../../service/src/kernel/timestamps.ts'
 import { eventually } from '../../testbed/eventually.ts'
 import type { Api } from '../../testbed/service.ts'

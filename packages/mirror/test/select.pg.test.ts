@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type Client, createClient } from '@deskwire/sdk'
 import { describe, expect, test } from 'vitest'
-import { markRestored } from '../../service/src/backup/restored.ts'
+import { markRestored } from '../../service/src/backup/restore.ts'
 import { systemClock } from '../../service/src/kernel/timestamps.ts'
 import { sharedService } from '../../testbed/shared-service.ts'
 import {

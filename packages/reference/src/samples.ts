@@ -3,7 +3,7 @@
  * `/v1` included, and the key come from the environment: `DESKWIRE_URL` and `DESKWIRE_API_KEY`. Values are the
  * declaration's examples; a reader replaces the ids.
  */
-import { exampleId } from '../../service/src/openapi/examples.ts'
+import { exampleId } from '../../service/src/openapi/api-module.ts'
 import { exampleOf, type Reference, type ShownOperation } from './reference.ts'
 
 interface Sample {

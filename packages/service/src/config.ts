@@ -1,4 +1,5 @@
 /** Every setting, once (specification 2.2): environment variable, flag, default and help all come from this table. */
+
 import { parseArgs } from 'node:util'
 import type { RateLimit } from './admission/rate-limit.ts'
 import { isToken } from './auth/token.ts'

@@ -274,10 +274,10 @@ describe('SQL', () => {
       'journal/kind.sql',
       'journal/record-event.sql',
       'journal/unlink.sql',
-      // Those before the latest.
-      'retention/commits.ts',
       'retention/erasure.ts',
       'retention/log-weeks.ts',
+      // Those before the latest.
+      'retention/maintenance.ts',
       'webhooks/ping-webhook.sql',
     ])
     // Pings and messages to a subscription about itself report no change, so they are in no stream.
@@ -376,9 +376,9 @@ describe('SQL', () => {
         'roles/admin-responses.ts: select 1 from installation i where i.singleton and',
         'summarizer/jobs.ts: select exists (select 1 from conversations c where',
         'delivery/endpoints-table.ts: select w.id, w.url from webhooks w where w.id = $1',
-        'webhooks/installation-key.ts: select i.key_check, i.previous_key_check from inst',
-        'webhooks/installation-key.ts: update installation set key_check = $1 where singl',
-        'webhooks/installation-key.ts: update installation set key_check = $1, previous_k',
+        'webhooks/vault.ts: select i.key_check, i.previous_key_check from inst',
+        'webhooks/vault.ts: update installation set key_check = $1 where singl',
+        'webhooks/vault.ts: update installation set key_check = $1, previous_k',
         'webhooks/key-rotation.ts: update installation set key_check = $1, previous_k',
         'webhooks/key-rotation.ts: update installation set previous_key_check = null ',
         // By primary keys, which begin with it.

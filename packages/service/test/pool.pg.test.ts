@@ -5,9 +5,8 @@ import { type TestDatabase, testDatabase } from '../../testbed/database.ts'
 import { eventually } from '../../testbed/eventually.ts'
 import { vanishingDatabase } from '../../testbed/vanishing-database.ts'
 import { effectOf } from '../src/db/failure.ts'
-import { createPool, endPool } from '../src/db/pool.ts'
+import { createPool, endPool, transaction } from '../src/db/pool.ts'
 import { queryText } from '../src/db/text-query.ts'
-import { transaction } from '../src/db/transaction.ts'
 
 const sessions = `select a.pid from pg_stat_activity a where a.datname = current_database() and a.pid <> pg_backend_pid()`
 

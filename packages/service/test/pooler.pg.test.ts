@@ -4,10 +4,9 @@ import { expect, test } from 'vitest'
 import { testDatabase } from '../../testbed/database.ts'
 import { testService } from '../../testbed/service.ts'
 import { socketUrl } from '../../testbed/services.ts'
-import { createPool, endPool, queryWithin } from '../src/db/pool.ts'
+import { createPool, endPool, queryWithin, transaction } from '../src/db/pool.ts'
 import { judgeSessions, leadToSameDatabase, observeSessions, requireSessions } from '../src/db/pooler.ts'
 import { queryText, queryTextWithin } from '../src/db/text-query.ts'
-import { transaction } from '../src/db/transaction.ts'
 
 test('sessions are judged by the processes that statements run in', () => {
   const rounds = [{ other: 8, own: 7 }]

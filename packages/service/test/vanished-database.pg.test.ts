@@ -4,9 +4,8 @@ import { testDatabase } from '../../testbed/database.ts'
 import { eventually } from '../../testbed/eventually.ts'
 import { type VanishingDatabase, vanishingDatabase } from '../../testbed/vanishing-database.ts'
 import { listen } from '../src/db/listen.ts'
-import { createPool, endPool, queryWithin } from '../src/db/pool.ts'
+import { createPool, endPool, queryWithin, transaction } from '../src/db/pool.ts'
 import { queryText } from '../src/db/text-query.ts'
-import { transaction } from '../src/db/transaction.ts'
 
 /** Statements may take so long here, in milliseconds: the outage is found out as much later as with 30 s. */
 const quick = { statement_timeout: '300' }

@@ -9,8 +9,14 @@ import { version } from '../kernel/version.ts'
 import { logWeeks } from '../retention/log-weeks.ts'
 import { schemaOf } from '../schema.ts'
 import { checkpointsOf, unlikeServed } from './checkpoints.ts'
-import { writeBackupFile } from './file.ts'
-import { BackupError, type BackupTable, type End, encodeFrame, type Header } from './format.ts'
+import {
+  BackupError,
+  type BackupTable,
+  type End,
+  encodeFrame,
+  type Header,
+  writeBackupFile,
+} from './format.ts'
 import { appliedMigrations, columnList, tablesOf } from './tables.ts'
 
 export interface BackupSummary {

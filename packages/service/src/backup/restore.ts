@@ -3,19 +3,22 @@ import { stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import type { Pool } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
+import type { Logger } from 'pino'
 import { allowStatements } from '../db/client.ts'
+import { embedded } from '../db/embedded.ts'
 import { applyWithin, migrationLock, provideFunctions } from '../db/migrate.ts'
 import { type Migration, type Schema, unknownMigrations } from '../db/migration.ts'
-import { type Tx, transaction } from '../db/transaction.ts'
-import type { NewEpoch } from '../journal/epoch.ts'
-import type { Clock } from '../kernel/timestamps.ts'
+import { createPool, endPool, type Tx, transaction } from '../db/pool.ts'
+import { resumeDeliveries } from '../delivery/leases.ts'
+import { beginEpoch, type NewEpoch } from '../journal/epoch.ts'
+import { notServedOrganizations } from '../journal/not-served.ts'
+import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 import { makeLogWeek } from '../retention/log-weeks.ts'
 import { schemaOf } from '../schema.ts'
-import { opensSecrets, replaceKey } from '../webhooks/installation-key.ts'
-import type { EncryptionKeys } from '../webhooks/vault.ts'
+import { loadEncryptionKey } from '../webhooks/secrets.ts'
+import { type EncryptionKeys, opensSecrets, replaceKey } from '../webhooks/vault.ts'
 import { sessionSettings } from './backup.ts'
 import { checkpointsOf } from './checkpoints.ts'
-import { readBackupFile, verifyBackupFile } from './file.ts'
 import {
   BackupError,
   type BackupTable,
@@ -25,9 +28,10 @@ import {
   type Header,
   headerSchema,
   parseContent,
+  readBackupFile,
   tableSchema,
+  verifyBackupFile,
 } from './format.ts'
-import { beginEpochAfterRestore } from './restored.ts'
 import { columnList, requireNoTables, tablesOf } from './tables.ts'
 
 export interface CheckedBackup {
@@ -179,4 +183,67 @@ function requireSame(what: string, found: readonly unknown[], wanted: readonly u
   throw new BackupError(
     `the restored ${what} are not those of the backup (${JSON.stringify(wanted[differing])} became ${JSON.stringify(found[differing])}): nothing was changed; use another backup, and report this`,
   )
+}
+
+/**
+ * Begins a new epoch in a migrated database whose stream may have gone back in time: earlier cursors expire, and so do watermarks in the
+ * lost period. Call it once, before the service starts; further calls make every copy start again.
+ */
+export function markRestored(pool: Pool, clock: Clock): Promise<NewEpoch> {
+  return transaction(pool, (tx) => beginEpochAfterRestore(tx, clock))
+}
+
+/** The same, in the caller's transaction. */
+export async function beginEpochAfterRestore(tx: Tx, clock: Clock): Promise<NewEpoch> {
+  const now = clock.now()
+  const began = await beginEpoch(tx, now)
+  await resumeDeliveries(tx, now)
+  await endSessions(tx, now)
+  return began
+}
+
+/** Links that were used and sessions that ended since the backup are unknown, so all are ended. */
+async function endSessions(tx: Tx, now: number): Promise<void> {
+  await tx.query(
+    `update console_links set expires_at = $1
+       where expires_at > $1 and organization_id <> all(${notServedOrganizations})`,
+    [formatTimestamp(now)],
+  )
+}
+
+interface EmbeddedRestoreOptions extends Omit<RestoreOptions, 'encryptionKey' | 'encryptionKeyPrevious'> {
+  /** Whether to move an existing database aside. Otherwise there must be none. */
+  readonly replace: boolean
+  readonly log: Logger
+}
+
+/** Restores into a data directory that no service uses. `movedTo`: the earlier database. @throws EmbeddedDatabaseError, BackupError */
+export async function restoreEmbedded(
+  config: Pick<RestoreOptions, 'encryptionKey' | 'encryptionKeyPrevious'> & { readonly dataDir: string },
+  backup: CheckedBackup,
+  { replace, log, ...options }: EmbeddedRestoreOptions,
+): Promise<RestoreSummary & { readonly movedTo: string | null }> {
+  await using replacement = await embedded.startReplacement({
+    dataDir: config.dataDir,
+    replace,
+    log: (level, message, fields) => log[level](fields ?? {}, message),
+  })
+  const encryptionKey = config.encryptionKey ?? (await keyOf(replacement.dataDir))
+  const pool = createPool(replacement.connection, {
+    max: 1,
+    onIdleError: (error) => log.warn({ reason: error.message }, 'an idle database connection broke'),
+  })
+  const summary = await restore(pool, backup, {
+    ...options,
+    encryptionKey,
+    encryptionKeyPrevious: config.encryptionKeyPrevious ?? null,
+  }).finally(() => endPool(pool))
+  const time = new Date(options.clock.now()).toISOString().replaceAll(/[-:]|\.\d+/g, '')
+  return { ...summary, movedTo: await replacement.putInPlace(`before-restore-${time}`) }
+}
+
+async function keyOf(dataDir: string): Promise<Buffer | null> {
+  return loadEncryptionKey(dataDir).catch((error: Error) => {
+    throw new BackupError(error.message, { cause: error })
+  })
 }

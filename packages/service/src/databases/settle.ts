@@ -1,7 +1,7 @@
 /** Reconciles the directory with a shard (decision 65). Of two shards that serve one organization, the one with more moves is right. */
 import type { Pool } from 'pg'
-import type { Tx } from '../db/transaction.ts'
-import { transaction } from '../db/transaction.ts'
+import type { Tx } from '../db/pool.ts'
+import { transaction } from '../db/pool.ts'
 import { nilUuid } from '../kernel/ids.ts'
 import { directoryChannel } from './directory.ts'
 

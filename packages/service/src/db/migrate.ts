@@ -12,8 +12,8 @@ import {
   unknownMigrations,
   unreleasedAdvice,
 } from './migration.ts'
+import type { Tx } from './pool.ts'
 import { readSql } from './sql-file.ts'
-import type { Tx } from './transaction.ts'
 
 /** The database cannot be migrated; the message says why and what to do. */
 export class MigrationError extends Error {}

@@ -1,7 +1,7 @@
 /** Opens the databases of the settings: servers by URL, or the embedded one. */
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
-import { thinned } from '../kernel/thinned-log.ts'
+import { thinned } from '../kernel/log.ts'
 import {
   DatabasesError,
   type DatabasesSetting,

@@ -13,8 +13,9 @@ import {
   type QueryResultRow,
   types,
 } from 'pg'
+import { cached } from '../kernel/cached.ts'
 import { atMost } from '../kernel/periodic.ts'
-import { stopwatch } from '../kernel/timestamps.ts'
+import { type Clock, stopwatch } from '../kernel/timestamps.ts'
 import { allowStatements, clientWith, type LocalSettings, QueryWithSettings } from './client.ts'
 
 /** A URL, or the address of the embedded database. */
@@ -208,4 +209,41 @@ function silence(): Error {
   const message =
     'the database has said nothing for longer than a statement may take: the connection is given up'
   return Object.assign(new Error(message), { code: 'ETIMEDOUT', syscall: 'read' })
+}
+
+/** Milliseconds for which a result is reused. */
+const goodFor = 1_000
+/** Milliseconds: an unreachable database may never respond. */
+const respondsWithin = 2_000
+
+/** Whether the database responds, asked at most once a second. */
+export function createPing(pool: Pool, clock: Clock): () => Promise<boolean> {
+  const ask = cached(() => pool.query('select i.singleton from installation i where i.singleton'), {
+    clock,
+    goodFor,
+  })
+  return () => atMost(respondsWithin, ask()).catch(() => false)
+}
+
+declare const inTransaction: unique symbol
+
+/** A connection inside a transaction. A function that takes a Tx is part of its caller's commit. */
+export type Tx = Pick<PoolClient, 'query'> & { readonly [inTransaction]: true }
+
+export async function transaction<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
+  const client = await pool.connect()
+  let broken: Error | undefined
+  try {
+    await client.query('begin')
+    const result = await work(client as unknown as Tx)
+    await client.query('commit')
+    return result
+  } catch (error) {
+    await client.query('rollback').catch((rollbackError: Error) => {
+      broken = rollbackError
+    })
+    throw error
+  } finally {
+    client.release(broken)
+  }
 }

@@ -6,7 +6,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { escapeIdentifier, type Pool } from 'pg'
 import { stopwatch } from '../kernel/timestamps.ts'
-import { type Tx, transaction } from './transaction.ts'
+import { type Tx, transaction } from './pool.ts'
 
 export interface WeekTable {
   readonly name: string

@@ -2,7 +2,7 @@
 import { readJson } from '@deskwire/sdk/json'
 import type { FastifyBaseLogger } from 'fastify'
 import { grants } from '../auth/scopes.ts'
-import { loggable } from '../kernel/loggable.ts'
+import { loggable } from '../kernel/log.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import { version } from '../kernel/version.ts'
 import { isControl, reachesDisabled } from './control.ts'

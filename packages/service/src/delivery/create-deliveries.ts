@@ -3,7 +3,6 @@ import type { SchemaFunction } from '../db/migration.ts'
 import { fillTemplate, readSql, schemaObject } from '../db/sql-file.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
 import { deliveryTuning } from './tuning.ts'
-import { wakeQueuesFunction } from './wake-queues.ts'
 
 const sql = (file: string) => readSql(import.meta.url, file)
 
@@ -40,3 +39,5 @@ export const commitDelivery = (tables: readonly StreamTable[]): readonly SchemaF
     [newDeliveryType, insertDeliveriesFunction, skipReasonFunction(tables), wakeQueuesFunction],
   ),
 ]
+
+export const wakeQueuesFunction: SchemaFunction = schemaObject(readSql(import.meta.url, './wake-queues.sql'))

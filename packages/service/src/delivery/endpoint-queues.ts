@@ -15,11 +15,11 @@ import { formatTimestamp } from '../kernel/timestamps.ts'
 import { createClaim } from './claim.ts'
 import { archiveAttemptsFunction, countDeliveriesFunction, createComplete } from './complete.ts'
 import { reachingDisabled } from './control.ts'
+import { wakeQueuesFunction } from './create-deliveries.ts'
 import { type DueQueue, type EndpointKey, type LeasedQueue, type Priority, priorities } from './model.ts'
 import { type QueuePosition, sweepQueues, wakeAfterClockSetBack } from './sweep.ts'
 import { failureIndexes } from './tally.ts'
 import { deliveryTuning } from './tuning.ts'
-import { wakeQueuesFunction } from './wake-queues.ts'
 
 export type EndpointQueues = ReturnType<typeof createEndpointQueues>
 

@@ -6,13 +6,17 @@ import { fillTemplate, readSql, schemaObject } from '../db/sql-file.ts'
 import { lockClockFunction } from '../journal/lock-clock.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
 import { type JobLoop, jobLoop } from '../kernel/job-loop.ts'
-import { loggable } from '../kernel/loggable.ts'
+import { loggable } from '../kernel/log.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
-import { insertDeliveriesFunction, newDeliveryType, skipReasonFunction } from './create-deliveries.ts'
+import {
+  insertDeliveriesFunction,
+  newDeliveryType,
+  skipReasonFunction,
+  wakeQueuesFunction,
+} from './create-deliveries.ts'
 import type { JobServices } from './model.ts'
 import { suspendedOrganizations } from './sweep.ts'
 import { deliveryTuning } from './tuning.ts'
-import { wakeQueuesFunction } from './wake-queues.ts'
 
 const { backlogAtMost, eventsAPiece, eventsOfOne, ...limits } = deliveryTuning.fanOuts
 

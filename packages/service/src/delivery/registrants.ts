@@ -6,12 +6,12 @@ import { readSql, schemaObject } from '../db/sql-file.ts'
 import { lockClockFunction } from '../journal/lock-clock.ts'
 import { type JobLoop, jobLoop } from '../kernel/job-loop.ts'
 import { createKeyedQueue } from '../kernel/keyed-queue.ts'
-import { loggable } from '../kernel/loggable.ts'
+import { loggable } from '../kernel/log.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import { notifySubscriptionsFunction } from './complete.ts'
+import { wakeQueuesFunction } from './create-deliveries.ts'
 import type { DeliveryObserver, JobServices } from './model.ts'
 import { deliveryTuning } from './tuning.ts'
-import { wakeQueuesFunction } from './wake-queues.ts'
 
 const sql = (file: string) => readSql(import.meta.url, file)
 

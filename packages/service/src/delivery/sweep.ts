@@ -2,7 +2,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Queryable } from '../db/pool.ts'
 import { nilUuid } from '../kernel/ids.ts'
-import { loggable } from '../kernel/loggable.ts'
+import { loggable } from '../kernel/log.ts'
 import { periodic } from '../kernel/periodic.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 import type { DeliverySchedule, EndpointKey } from './model.ts'

@@ -4,9 +4,14 @@ import { join } from 'node:path'
 import type { Pool } from 'pg'
 import type { Config } from '../config.ts'
 import { keyFault } from '../roles/delivery-settings.ts'
-import { keyStatusOf, opensSecrets, readNamedKeys } from '../webhooks/installation-key.ts'
 import { keyCheckOf, loadEncryptionKey, tryOpening } from '../webhooks/secrets.ts'
-import { createOpener, type EncryptionKeys } from '../webhooks/vault.ts'
+import {
+  createOpener,
+  type EncryptionKeys,
+  keyStatusOf,
+  opensSecrets,
+  readNamedKeys,
+} from '../webhooks/vault.ts'
 import { type Finding, failedAsTheStart, findingsOf } from './finding.ts'
 
 const check = 'encryption key'

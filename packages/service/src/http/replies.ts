@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
+import { type Problem, problem } from '../kernel/errors.ts'
 import { done } from '../kernel/outcome.ts'
 import type { Sent } from '../openapi/api-module.ts'
 import type { Page } from './list-parameters.ts'
@@ -28,6 +29,7 @@ export function listBody(records: string, pagination: Readonly<Record<string, un
   return bytes
 }
 
+/** A page of a list with total and `hasMore`. */
 export function pageBody<Row>(
   { rows, total }: { readonly rows: readonly Row[]; readonly total: number },
   { limit, offset }: Page,
@@ -44,4 +46,29 @@ export function headersOnly({
   method,
 }: FastifyRequest): { readonly outcome: 'done'; readonly value: Readable } | null {
   return method === 'HEAD' ? done(Readable.from([])) : null
+}
+
+/** The tag of a version, which is its `updatedAt` (RFC 9110, section 13). */
+export function entityTag(updatedAt: string): string {
+  return `"${updatedAt}"`
+}
+
+/** Whether If-None-Match names this version. A weak tag counts too. */
+export function matchesIfNoneMatch(header: string | undefined, updatedAt: string): boolean {
+  if (header === undefined) return false
+  return listed(header).some((tag) => tag === '*' || tag.replace(/^W\//, '') === entityTag(updatedAt))
+}
+
+/** Null when If-Match allows the request. */
+export function checkIfMatch(header: string | undefined, updatedAt: string): Problem | null {
+  if (header === undefined) return null
+  if (listed(header).some((tag) => tag === '*' || tag === entityTag(updatedAt))) return null
+  return problem(
+    'version_mismatch',
+    `If-Match does not name the current version, which is ${entityTag(updatedAt)}. Read the object again, then send the change with its current ETag.`,
+  )
+}
+
+function listed(header: string): string[] {
+  return header.split(',').map((tag) => tag.trim())
 }

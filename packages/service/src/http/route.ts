@@ -18,12 +18,11 @@ import {
   type Sent,
 } from '../openapi/api-module.ts'
 import { actingTeammate, callerOf, recheckCaller, requireKey, type TokenExchange } from './authenticate.ts'
-import { entityTag } from './entity-tag.ts'
 import { idempotencyOf, runOnce } from './idempotency.ts'
 import { readQuery, unknownParameter } from './list-parameters.ts'
 import { sendProblem } from './problem-reply.ts'
 import { offloadBeyond } from './read-body.ts'
-import { pathOf, searchParameters } from './replies.ts'
+import { entityTag, pathOf, searchParameters } from './replies.ts'
 import { withoutSlash } from './unknown-address.ts'
 
 declare module 'fastify' {

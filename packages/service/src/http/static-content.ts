@@ -3,8 +3,7 @@ import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Sent } from '../openapi/api-module.ts'
 import { type Compressed, chooseCoding, compressOnce } from './compression.ts'
-import { entityTag, matchesIfNoneMatch } from './entity-tag.ts'
-import { sent } from './replies.ts'
+import { entityTag, matchesIfNoneMatch, sent } from './replies.ts'
 
 export interface Versioned {
   readonly mediaType: string

@@ -1,5 +1,6 @@
 /** The inbox (specification 6.5): a page, or its counts, in one statement each. */
 import type { Database } from '../db/fair-pool.ts'
+import { readStatements } from '../db/sql-file.ts'
 import { queryTextWithin } from '../db/text-query.ts'
 import { conversation } from '../desk/conversation/index.ts'
 import { timestampText } from '../journal/body.ts'
@@ -153,3 +154,14 @@ export const countsStatement = `select ${[
 ]
   .map(countOf)
   .join(',\n  ')}`
+
+const files = [
+  './inbox.sql',
+  './inbox-since.sql',
+  './inbox-conversation.sql',
+  './inbox-message.sql',
+  './inbox-removed-messages.sql',
+  './inbox-triggers.sql',
+] as const
+
+export const inboxTable: readonly string[] = files.flatMap((file) => readStatements(import.meta.url, file))

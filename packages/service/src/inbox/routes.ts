@@ -9,9 +9,17 @@ import { formatTimestamp } from '../kernel/timestamps.ts'
 import { exampleObject } from '../kinds/docs/kind-examples.ts'
 import { filtersOf, readConditions } from '../kinds/http/list-query.ts'
 import { noSuchPlace, searchTooLong } from '../kinds/http/routes.ts'
-import { type ApiModule, constant, pageOf, ref, routesOf } from '../openapi/api-module.ts'
-import { exampleId, exampleList, exampleTime } from '../openapi/examples.ts'
-import { field, nullable, recordSchema, time as shownTime, uuid } from '../openapi/shown-field.ts'
+import {
+  type ApiModule,
+  constant,
+  exampleId,
+  exampleList,
+  exampleTime,
+  pageOf,
+  ref,
+  routesOf,
+} from '../openapi/api-module.ts'
+import { field, nullable, recordSchema, time as shownTime, uuid } from '../openapi/field-schemas.ts'
 import { countedTo, countInbox, type InboxQuery, type InboxReader, previewLength, readInbox } from './read.ts'
 
 const route = routesOf<InboxReader>()

@@ -4,7 +4,7 @@
  * of the lost span, and a clock past that span: no new commit gets a stamp that a lost one may have had.
  */
 import { randomInt } from 'node:crypto'
-import type { Tx } from '../db/transaction.ts'
+import type { Tx } from '../db/pool.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import { maxClockSkew } from './commit-protocol.ts'
 

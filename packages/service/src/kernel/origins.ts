@@ -10,3 +10,13 @@ export function parseOrigin(text: string): string | undefined {
   const [, scheme, host = ''] = /^(https?):\/\/([^/]+)\/?$/i.exec(text) ?? []
   return isHost(host) ? new URL(`${scheme}://${host}`).origin : undefined
 }
+
+/** Whether a part of an address is UTF-8 in percent-encoding. */
+export function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,7 +1,7 @@
 /** A key's record: what the database stores and what the API shows (specification 3.4). Never a token. */
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import { constant } from '../openapi/api-module.ts'
-import { field, nullable, optional, type Shown, text, time, uuid, words } from '../openapi/shown-field.ts'
+import { field, nullable, optional, type Shown, text, time, uuid, words } from '../openapi/field-schemas.ts'
 
 export interface KeyRow {
   readonly id: string

@@ -2,10 +2,17 @@
 
 import { parseId } from '../kernel/ids.ts'
 import { done, refused } from '../kernel/outcome.ts'
-import { type ApiModule, constant, ref, routesOf } from '../openapi/api-module.ts'
-import { exampleId, exampleTime } from '../openapi/examples.ts'
-import { creationBody } from '../openapi/field-schemas.ts'
-import { field, recordSchema, type Shown, text, time, uuid, words } from '../openapi/shown-field.ts'
+import { type ApiModule, constant, exampleId, exampleTime, ref, routesOf } from '../openapi/api-module.ts'
+import {
+  creationBody,
+  field,
+  recordSchema,
+  type Shown,
+  text,
+  time,
+  uuid,
+  words,
+} from '../openapi/field-schemas.ts'
 import {
   type ConsoleLink,
   type ConsoleLinks,

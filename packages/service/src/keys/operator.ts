@@ -1,7 +1,7 @@
 /** Lists and revokes keys for the operator, directly in the database and without a key. */
 import type { Pool } from 'pg'
 import { callFunction } from '../db/call-function.ts'
-import { transaction } from '../db/transaction.ts'
+import { transaction } from '../db/pool.ts'
 import { retryOnConflict } from '../kernel/outcome.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 import { type KeyRecord, type KeyRow, keyRecord } from './api-key.ts'

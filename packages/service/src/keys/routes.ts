@@ -8,14 +8,19 @@ import { pageBody } from '../http/replies.ts'
 import { problem } from '../kernel/errors.ts'
 import { done, refused } from '../kernel/outcome.ts'
 import type { Clock } from '../kernel/timestamps.ts'
-import { type ApiModule, pageOf, ref, routesOf } from '../openapi/api-module.ts'
-import { exampleIdentity, exampleList, exampleTime } from '../openapi/examples.ts'
-import { creationBody, patchBody } from '../openapi/field-schemas.ts'
-import { recordSchema } from '../openapi/shown-field.ts'
+import {
+  type ApiModule,
+  exampleIdentity,
+  exampleList,
+  exampleTime,
+  pageOf,
+  ref,
+  routesOf,
+} from '../openapi/api-module.ts'
+import { creationBody, patchBody, recordSchema } from '../openapi/field-schemas.ts'
 import { keyFields, keyRecord, tokenField } from './api-key.ts'
 import { type Keys, keyShape, noSuchKey } from './keys.ts'
-import { findRevoked, revokedKept } from './revoked.ts'
-import { countKeys, findKeys, type KeyFilter } from './store.ts'
+import { countKeys, findKeys, findRevoked, type KeyFilter, revokedKept } from './store.ts'
 
 interface KeyServices {
   readonly keys: Keys

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Histogram, Registry } from 'prom-client'
 import { LimitExceeded } from '../admission/fair-queue.ts'
 import { stopwatch } from '../kernel/timestamps.ts'
-import { counter, gauge, histogram } from './instruments.ts'
+import { counter, gauge, histogram } from './registry.ts'
 
 /** The hook `onResponse`: times requests by method, class of status, and declared route. */
 export function timeRequests(register: Registry) {

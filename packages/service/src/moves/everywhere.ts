@@ -8,7 +8,11 @@ import type { Directory } from '../databases/directory.ts'
 import { explainDatabaseFailure, explainFailureOf } from '../db/failure.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import { DeletionError, deleteOrganization, removeRows } from '../organization/deletion.ts'
-import { listOrganizations, type OrganizationCopy, type OrganizationStatus } from '../organization/list.ts'
+import {
+  listOrganizations,
+  type OrganizationCopy,
+  type OrganizationStatus,
+} from '../organization/organization.ts'
 import {
   markCopy,
   resumeOrganization,

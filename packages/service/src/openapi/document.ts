@@ -3,9 +3,8 @@
 import { version } from '../kernel/version.ts'
 import { mapYielding, yielder } from '../kernel/yielding.ts'
 import type { ApiModule, Json } from './api-module.ts'
-import { headerComponents } from './headers.ts'
 import { operationObject } from './operation.ts'
-import { problemExamples, refusalComponents } from './refusals.ts'
+import { headerComponents, problemExamples, refusalComponents } from './refusals.ts'
 import { sentEventObject, sentTag } from './sent-events.ts'
 import { sharedSchemas } from './shared-schemas.ts'
 

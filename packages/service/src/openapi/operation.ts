@@ -1,6 +1,5 @@
 import type { Access, Answer, Carriers, Json, Parameter, QueryParameter, Route } from './api-module.ts'
-import { answerHeaders, headersOf } from './headers.ts'
-import { refusalResponses } from './refusals.ts'
+import { answerHeaders, headersOf, refusalResponses } from './refusals.ts'
 
 /** An entry of `paths`, including what follows from the declaration. */
 export function operationObject(operation: Route): Json {

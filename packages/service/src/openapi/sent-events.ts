@@ -1,7 +1,6 @@
 /** Events that receivers get, by type (OpenAPI 3.1, `webhooks`; specification 5). */
 
-import { constant, header, type Json, ref, type SentEvent } from './api-module.ts'
-import { exampleId, exampleTime } from './examples.ts'
+import { constant, exampleId, exampleTime, header, type Json, ref, type SentEvent } from './api-module.ts'
 
 export const sentTag = {
   name: 'events',

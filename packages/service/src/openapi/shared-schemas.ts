@@ -1,8 +1,7 @@
 /** Schemas that belong to no kind: problems, removal records, pagination. */
 import { errorCatalogue } from '../kernel/error-catalogue.ts'
 import { errorPath, exampleProblem, fieldErrorCodes } from '../kernel/errors.ts'
-import { constant, type Json, ref } from './api-module.ts'
-import { exampleId, examplePagination, exampleTime } from './examples.ts'
+import { constant, exampleId, examplePagination, exampleTime, type Json, ref } from './api-module.ts'
 
 const digest = { type: 'string', pattern: '^[0-9a-f]{16}$' }
 const uuid = { type: 'string', format: 'uuid' }

@@ -1,7 +1,7 @@
 /** Creates organizations and keys. A new organization starts its clock; every stamp is later. */
 import type { Pool } from 'pg'
 import { hashToken, newToken } from '../auth/token.ts'
-import { type Tx, transaction } from '../db/transaction.ts'
+import { type Tx, transaction } from '../db/pool.ts'
 import { newId } from '../kernel/ids.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 

@@ -5,7 +5,7 @@
  */
 import { DatabaseError, escapeIdentifier, escapeLiteral, type Pool, type PoolClient } from 'pg'
 import { directoryTables } from '../databases/directory.ts'
-import { type Tx, transaction } from '../db/transaction.ts'
+import { type Tx, transaction } from '../db/pool.ts'
 import { deleteEndpointsOf, lockEndpointsOf } from '../delivery/endpoints-table.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 

@@ -2,10 +2,8 @@
 
 import { managingScope } from '../auth/scopes.ts'
 import { done } from '../kernel/outcome.ts'
-import { type ApiModule, ref, routesOf } from '../openapi/api-module.ts'
-import { exampleId, exampleTime } from '../openapi/examples.ts'
-import { patchBody } from '../openapi/field-schemas.ts'
-import { recordSchema } from '../openapi/shown-field.ts'
+import { type ApiModule, exampleId, exampleTime, ref, routesOf } from '../openapi/api-module.ts'
+import { patchBody, recordSchema } from '../openapi/field-schemas.ts'
 import { type Organizations, organizationFields, organizationShape } from './organization.ts'
 
 const route = routesOf<Organizations>()

@@ -1,6 +1,6 @@
 /** While an organization is suspended, keys get 403 and deliveries wait; nothing is changed or lost (decision 43). */
 import type { Pool } from 'pg'
-import { transaction } from '../db/transaction.ts'
+import { transaction } from '../db/pool.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 
 /** `unchanged`: it already had that status. `deleting`: its deletion has begun, and can only be finished. */

@@ -1,8 +1,8 @@
 /** Erases removed objects from events, receivers' answers and stored responses, and deletes these after 24 hours. */
 import type { Pool } from 'pg'
 import { fromOrganization } from '../db/call-function.ts'
+import { transaction } from '../db/pool.ts'
 import { byOrganization, step, stepByStep } from '../db/steps.ts'
-import { transaction } from '../db/transaction.ts'
 import { storedForMilliseconds } from '../idempotency/stored-responses.ts'
 import { clearedReference, reference } from '../journal/body.ts'
 import { countResponsesFunction } from '../journal/commit-function.ts'

@@ -3,8 +3,8 @@
  * removed: what may still be sent, its payload, and what tells a recovery that an event was delivered.
  */
 import type { Pool } from 'pg'
+import type { Tx } from '../db/pool.ts'
 import { eachAlone, removeInSteps, step, stepByStep } from '../db/steps.ts'
-import type { Tx } from '../db/transaction.ts'
 import {
   dayText,
   dropWeek,

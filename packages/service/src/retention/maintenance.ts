@@ -5,14 +5,14 @@
  */
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
+import { byOrganization, removeInSteps, step, stepByStep } from '../db/steps.ts'
 import { noLimits, type StorageLimits } from '../journal/change.ts'
-import { loggable } from '../kernel/loggable.ts'
+import { notServedOrganizations } from '../journal/not-served.ts'
+import { loggable } from '../kernel/log.ts'
 import { periodic } from '../kernel/periodic.ts'
-import type { Clock } from '../kernel/timestamps.ts'
-import { trimCommits } from './commits.ts'
+import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 import { deleteStoredResponses, detachPayloads, erasePayloads } from './erasure.ts'
 import { dropLogWeeks, makeLogWeeks, removeStrays, weeksText } from './log-weeks.ts'
-import { removeConsoleLinks, removeOrphans, removeRecoveries } from './orphans.ts'
 import { nearLimits } from './storage.ts'
 
 /** Milliseconds from the end of a run to the next: an erasure may take a day. */
@@ -105,4 +105,97 @@ function untilAborted(pool: Pool, signal: AbortSignal): Pool {
     query: unlessAborted('query'),
     connect: unlessAborted('connect'),
   })
+}
+
+export function removeOrphans(pool: Pool): Promise<void> {
+  return byOrganization<{ organization_id: string; webhook_id: string }>(
+    pool,
+    (failed) =>
+      `select r.organization_id, r.webhook_id from removed_webhooks r where r.organization_id <> all(${failed})`,
+    [],
+    async (organizationId, rows) => {
+      for (const { webhook_id: webhookId } of rows) {
+        await stepByStep(() => removeSome(pool, organizationId, webhookId))
+        await stepByStep(() => removeStats(pool, organizationId, webhookId))
+        await pool.query('delete from removed_webhooks where organization_id = $1 and webhook_id = $2', [
+          organizationId,
+          webhookId,
+        ])
+      }
+    },
+  )
+}
+
+export function removeRecoveries(pool: Pool, before: number): Promise<void> {
+  return removeInSteps(
+    pool,
+    (failed) => `select r.organization_id, r.webhook_id, r.id from recoveries r
+       where r.finished_at <= $1 and r.organization_id <> all(${failed}) and r.organization_id <> all(${notServedOrganizations})`,
+    [formatTimestamp(before)],
+    'delete from recoveries where organization_id = $1 and webhook_id = any($2) and id = any($3)',
+  )
+}
+
+export function removeConsoleLinks(pool: Pool, before: number): Promise<void> {
+  return removeInSteps(
+    pool,
+    (failed) => `select c.organization_id, c.id from console_links c
+       where c.expires_at <= $1 and c.organization_id <> all(${failed}) and c.organization_id <> all(${notServedOrganizations})`,
+    [formatTimestamp(before)],
+    'delete from console_links where organization_id = $1 and id = any($2)',
+  )
+}
+
+async function removeSome(pool: Pool, organizationId: string, webhookId: string): Promise<number> {
+  const { rows } = await pool.query<{ ids: string[] | null }>(
+    `select array_agg(s.id) as ids from (
+       select d.id from deliveries d where d.organization_id = $1 and d.webhook_id = $2 limit ${step}) s`,
+    [organizationId, webhookId],
+  )
+  const ids = rows[0]?.ids ?? []
+  await pool.query('delete from attempts where organization_id = $1 and delivery_id = any($2)', [
+    organizationId,
+    ids,
+  ])
+  await pool.query('delete from deliveries where organization_id = $1 and webhook_id = $2 and id = any($3)', [
+    organizationId,
+    webhookId,
+    ids,
+  ])
+  return ids.length
+}
+
+async function removeStats(pool: Pool, organizationId: string, webhookId: string): Promise<number> {
+  const { rowCount } = await pool.query(
+    `delete from delivery_stats where organization_id = $1 and webhook_id = $2 and (minutes, at) in (
+       select s.minutes, s.at from delivery_stats s where s.organization_id = $1 and s.webhook_id = $2 limit ${step})`,
+    [organizationId, webhookId],
+  )
+  return rowCount ?? 0
+}
+
+interface Counted {
+  readonly organization_id: string
+  readonly kind: string
+  readonly latest: Date
+}
+
+/** Deletes what commits have counted before the latest, which says all. Commits add rows after these meanwhile. */
+export function trimCommits(pool: Pool): Promise<void> {
+  return byOrganization<Counted>(
+    pool,
+    (failed) =>
+      `select c.organization_id, c.kind, max(c.stamp) as latest from commits c
+         where c.organization_id <> all(${failed}) and c.organization_id <> all(${notServedOrganizations})
+         group by c.organization_id, c.kind having count(*) > 1`,
+    [],
+    async (organizationId, rows) => {
+      for (const { kind, latest } of rows)
+        await pool.query('delete from commits where organization_id = $1 and kind = $2 and stamp < $3', [
+          organizationId,
+          kind,
+          latest,
+        ])
+    },
+  )
 }

@@ -8,7 +8,7 @@ import { readDatabaseClock } from '../db/clock.ts'
 import { unshared } from '../db/fair-pool.ts'
 import type { SchemaFunction } from '../db/migration.ts'
 import type { Queryable } from '../db/pool.ts'
-import { type Tx, transaction } from '../db/transaction.ts'
+import { type Tx, transaction } from '../db/pool.ts'
 import {
   createIdempotencyStore,
   type IdempotencyStore,
@@ -22,8 +22,7 @@ import { nilUuid } from '../kernel/ids.ts'
 import { ok } from '../kernel/outcome.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import type { NewKey } from '../organization/create.ts'
-import { readNamedKeys } from '../webhooks/installation-key.ts'
-import { createVault, type EncryptionKeys, sealResponse } from '../webhooks/vault.ts'
+import { createVault, type EncryptionKeys, readNamedKeys, sealResponse } from '../webhooks/vault.ts'
 
 /** Of the operator, as the owner of idempotency keys. */
 export const operatorId = nilUuid

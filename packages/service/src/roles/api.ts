@@ -7,10 +7,10 @@ import type { DatabaseAddress } from '../db/pool.ts'
 import { maxClockSkew } from '../journal/commit-protocol.ts'
 import type { NotifyWorker } from '../journal/notifier.ts'
 import { atMost } from '../kernel/periodic.ts'
+import type { Running } from './listen.ts'
 import { addressOf, listen, type Where } from './listen.ts'
 import { createOffloadThread } from './offload.ts'
 import type { ServedDatabase } from './prepare.ts'
-import type { Running } from './running.ts'
 import { startStreamListener } from './stream-listener.ts'
 
 const requestsEndWithin = 12_000

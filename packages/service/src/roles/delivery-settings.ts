@@ -6,9 +6,9 @@ import { type Config, settings } from '../config.ts'
 import type { DeliverySettings } from '../delivery/model.ts'
 import { trustAuthorities } from '../delivery/send/dial.ts'
 import type { SummarySettings } from '../summarizer/summarizer.ts'
-import { claimKey, type KeyStatus } from '../webhooks/installation-key.ts'
 import { loadOrCreateEncryptionKey } from '../webhooks/secrets.ts'
 import type { EncryptionKeys } from '../webhooks/vault.ts'
+import { claimKey, type KeyStatus } from '../webhooks/vault.ts'
 
 /** A setting has a value that cannot be used; the message says which, and what is accepted. */
 export class SettingError extends Error {}

@@ -45,3 +45,8 @@ export function addressOf(address: ReturnType<Server['address']>): string {
   const host = address.family === 'IPv6' ? `[${address.address}]` : address.address
   return `http://${host}:${address.port}`
 }
+
+export interface Running {
+  /** Completes work in progress, and resolves when nothing runs any more. */
+  stop(): Promise<void>
+}

@@ -10,7 +10,7 @@ import type { DatabaseAddress } from '../db/pool.ts'
 import type { DeliverySettings } from '../delivery/model.ts'
 import type { OffloadedRequest, OffloadedResponse } from '../http/offload.ts'
 import type { StorageLimits } from '../journal/change.ts'
-import { loggable } from '../kernel/loggable.ts'
+import { loggable } from '../kernel/log.ts'
 import type { MetricsSnapshot } from '../metrics/registry.ts'
 
 export interface OffloadOptions {

@@ -4,7 +4,7 @@ import { listen } from '../db/listen.ts'
 import type { DatabaseAddress } from '../db/pool.ts'
 import { decodeNotification, streamChannel } from '../journal/notifier.ts'
 import type { WaitingReaders } from '../journal/waiting-readers.ts'
-import { loggable } from '../kernel/loggable.ts'
+import { loggable } from '../kernel/log.ts'
 import { periodic } from '../kernel/periodic.ts'
 
 /** Milliseconds: the longest delay after a lost notification. */

@@ -8,7 +8,7 @@ import { maxClockSkew } from '../journal/commit-protocol.ts'
 import { createLog } from '../kernel/log.ts'
 import { schemaOf } from '../schema.ts'
 import { createSummarizer } from '../summarizer/summarizer.ts'
-import type { Running } from './running.ts'
+import type { Running } from './listen.ts'
 import type { SummarizerMessage, ThreadOrders } from './supervise-thread.ts'
 
 const connections = 4

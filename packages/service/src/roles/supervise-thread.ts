@@ -5,10 +5,10 @@
 import { Worker } from 'node:worker_threads'
 import type { Logger } from 'pino'
 import type { DatabaseAddress } from '../db/pool.ts'
-import { loggable } from '../kernel/loggable.ts'
+import { loggable } from '../kernel/log.ts'
 import { periodic } from '../kernel/periodic.ts'
 import type { SummarySettings } from '../summarizer/summarizer.ts'
-import type { Running } from './running.ts'
+import type { Running } from './listen.ts'
 
 interface SummarizerOrders {
   readonly summaries: SummarySettings

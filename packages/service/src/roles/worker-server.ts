@@ -1,7 +1,7 @@
 /** Small HTTP servers: a worker's `/healthz`, `/readyz` and `/metrics` in role `worker`; and `/metrics` on DESKWIRE_METRICS_PORT. */
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
-import { createPing } from '../db/ping.ts'
+import { createPing } from '../db/pool.ts'
 import { kinds } from '../desk/index.ts'
 import { createHealth, healthApi } from '../http/health.ts'
 import { registerRoutes } from '../http/route.ts'
@@ -11,9 +11,9 @@ import { outdatedRows } from '../kinds/model/backfill.ts'
 import { createBacklogMetrics, createOutdatedMetrics } from '../metrics/database.ts'
 import { metricsText } from '../metrics/registry.ts'
 import { metricsApi } from '../metrics/route.ts'
+import type { Running } from './listen.ts'
 import { addressOf, listen, type Where } from './listen.ts'
 import type { ServedDatabase } from './prepare.ts'
-import type { Running } from './running.ts'
 import type { RunningWorker, RunningWorkers } from './worker.ts'
 
 type Listening = Running & { readonly address: string }

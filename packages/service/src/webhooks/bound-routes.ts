@@ -3,13 +3,15 @@ import { createEndpointQueues } from '../delivery/endpoint-queues.ts'
 import type { DeliverySettings } from '../delivery/model.ts'
 import { createReadPayload } from '../delivery/preview-payload.ts'
 import type { Resolver } from '../delivery/target/resolver.ts'
+import { parseTargetUrl } from '../delivery/target/url.ts'
 import { type BoundRoutes, bindRoutes } from '../http/route.ts'
 import type { CallUnderClock } from '../journal/journal.ts'
 import type { WaitingReaders } from '../journal/waiting-readers.ts'
+import { type Problem, problem, validationFailed } from '../kernel/errors.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import type { Kind } from '../kinds/model/kind.ts'
 import { deliveryApi } from './delivery-routes.ts'
-import { createEndpoints } from './endpoints.ts'
+import { type CheckTarget, createEndpoints } from './endpoints.ts'
 import { eventApi } from './event-routes.ts'
 import { createEventTypes } from './event-types.ts'
 import { createDeliveryLog } from './log.ts'
@@ -19,7 +21,6 @@ import { endpointApi } from './routes.ts'
 import { statsApi } from './stats-routes.ts'
 import { createWebhookStore } from './store.ts'
 import { createSubscriptions, type Subscriptions } from './subscriptions.ts'
-import { createTargetCheck } from './target-check.ts'
 import type { Vault } from './vault.ts'
 
 export function webhookRoutes(options: {
@@ -76,4 +77,40 @@ export function webhookRoutes(options: {
   ]
   const subscriptions = createSubscriptions({ ...services, store, database, rotationOverlap })
   return { parts, subscriptions }
+}
+
+/** Resolves a receiver's URL and checks its addresses (specification 9.2). The caller closes the resolver. */
+export function createTargetCheck(resolver: Resolver, timeoutMs: number): CheckTarget {
+  return async (text) => {
+    const url = parseTargetUrl(text)
+    if (!url.ok) return refusal(url.error.code, url.error.detail)
+    const resolution = await resolver.resolve(url.value.hostname, { fresh: true, timeoutMs })
+    switch (resolution.outcome) {
+      case 'addresses':
+        return null
+      case 'not_public':
+        return problem('url_not_public', `${resolution.detail}. Give a URL whose every address is public.`, {
+          logged: { block: resolution.block },
+        })
+      case 'no_such_name':
+        return refusal(
+          'url_not_resolvable',
+          `${resolution.detail}. Check the name, and write it in full: the search domains of the system are not used.`,
+        )
+      case 'failed':
+        return refusal(
+          'url_not_resolvable',
+          `${resolution.detail}. Check that the name servers answer; then send it again.`,
+        )
+    }
+  }
+}
+
+function refusal(
+  code: 'url_not_https' | 'url_not_resolvable' | 'validation_failed',
+  detail: string,
+): Problem {
+  if (code === 'validation_failed')
+    return validationFailed([{ pointer: '/url', code: 'invalid_value', detail }])
+  return problem(code, detail)
 }

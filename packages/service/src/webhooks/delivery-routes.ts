@@ -12,13 +12,22 @@ import { newIdAt, parseId } from '../kernel/ids.ts'
 import { done, fail, ok, outcomeOf, type Result, refused } from '../kernel/outcome.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import type { Kind } from '../kinds/model/kind.ts'
-import { type ApiModule, type Call, pageOf, ref, routesOf } from '../openapi/api-module.ts'
-import { exampleId, exampleIdentity, exampleList, exampleTime } from '../openapi/examples.ts'
-import { recordSchema } from '../openapi/shown-field.ts'
+import {
+  type ApiModule,
+  type Call,
+  exampleId,
+  exampleIdentity,
+  exampleList,
+  exampleTime,
+  pageOf,
+  ref,
+  routesOf,
+} from '../openapi/api-module.ts'
+import { recordSchema } from '../openapi/field-schemas.ts'
 import { type Endpoints, noSuchWebhook, webhookDisabled } from './endpoints.ts'
 import { createEventTypes, type EventTypes } from './event-types.ts'
+import { logStatuses } from './functions.ts'
 import type { DeliveryLog, LogFilter } from './log.ts'
-import { logStatuses } from './log-functions.ts'
 import { attemptFields, deliveryFields, hasteningFields } from './records.ts'
 import { reading, webhookOf, writing } from './routes.ts'
 import type { WebhookStore } from './store.ts'

@@ -22,8 +22,7 @@ import { type Problem, problem, quoted } from '../kernel/errors.ts'
 import { firstIdAt, nilUuid, timeOfId } from '../kernel/ids.ts'
 import { done, fail, ok, type Result, refused } from '../kernel/outcome.ts'
 import type { Kind } from '../kinds/model/kind.ts'
-import { type ApiModule, pageOf, ref, routesOf } from '../openapi/api-module.ts'
-import { exampleId, exampleTime } from '../openapi/examples.ts'
+import { type ApiModule, exampleId, exampleTime, pageOf, ref, routesOf } from '../openapi/api-module.ts'
 import {
   count,
   field,
@@ -33,7 +32,7 @@ import {
   text,
   uuid,
   words,
-} from '../openapi/shown-field.ts'
+} from '../openapi/field-schemas.ts'
 import { createEventTypes } from './event-types.ts'
 
 interface EventServices {

@@ -1,11 +1,15 @@
 /** Changes of endpoints, each under the organization's clock row, so that they never interleave with the creation of deliveries. */
 import type { SchemaFunction } from '../db/migration.ts'
-import { readSql, schemaObject } from '../db/sql-file.ts'
-import { insertDeliveriesFunction, newDeliveryType } from '../delivery/create-deliveries.ts'
+import { fillTemplate, readSql, schemaObject } from '../db/sql-file.ts'
+import {
+  insertDeliveriesFunction,
+  newDeliveryType,
+  wakeQueuesFunction,
+} from '../delivery/create-deliveries.ts'
 import { missedFunction } from '../delivery/missed.ts'
-import { wakeQueuesFunction } from '../delivery/wake-queues.ts'
 import { lockClockFunction } from '../journal/lock-clock.ts'
 import { replayedFunction, requireSealedWithFunction, storeResponseFunction } from '../journal/responses.ts'
+import type { DeliveryRow } from './webhook.ts'
 
 const sql = (file: string) => readSql(import.meta.url, file)
 
@@ -48,3 +52,43 @@ export const webhookFunctions: readonly SchemaFunction[] = [
   retryFunction,
   resendFunction,
 ]
+
+/** The total is not counted beyond this (specification 11.1). */
+export const countedAtMost = 10_000
+
+const columns: Readonly<Record<keyof DeliveryRow, true>> = {
+  id: true,
+  webhook_id: true,
+  event_id: true,
+  event_type: true,
+  status: true,
+  attempt_count: true,
+  max_attempts: true,
+  response_status: true,
+  last_error_code: true,
+  last_error_message: true,
+  duration_ms: true,
+  last_attempt_at: true,
+  next_attempt_at: true,
+  delivered_at: true,
+  created_at: true,
+  updated_at: true,
+}
+
+export const deliveryColumns: string = Object.keys(columns)
+  .map((name) => `d.${name}`)
+  .join(', ')
+
+/** Statuses to filter by: `undelivered` is pending or failed. */
+export const logStatuses = ['pending', 'succeeded', 'failed', 'skipped', 'undelivered'] as const
+
+const parts = [schemaObject(sql('./log-of-endpoint.sql')), schemaObject(sql('./log-of-event.sql'))]
+
+export const readLogFunction: SchemaFunction = schemaObject(sql('./read-log.sql'), parts)
+
+export const countLogFunction: SchemaFunction = schemaObject(
+  fillTemplate(sql('./count-log.sql'), { counted_at_most: String(countedAtMost) }),
+  parts,
+)
+
+export const logFunctions: readonly SchemaFunction[] = [...parts, readLogFunction, countLogFunction]

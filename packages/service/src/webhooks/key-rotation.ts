@@ -4,11 +4,10 @@
  * interrupted anywhere and repeated.
  */
 import type { Pool } from 'pg'
-import { transaction } from '../db/transaction.ts'
+import { transaction } from '../db/pool.ts'
 import { notServedOrganizations } from '../journal/not-served.ts'
-import { claimKey, readNamedKeys } from './installation-key.ts'
 import { createSecretBox, keyCheckOf, type SecretOwner, tryOpening } from './secrets.ts'
-import { createOpener, type EncryptionKeys } from './vault.ts'
+import { claimKey, createOpener, type EncryptionKeys, readNamedKeys } from './vault.ts'
 
 /** The keys do not match the database; the message says what to set. */
 export class KeyRotationError extends Error {}

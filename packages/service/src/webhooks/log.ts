@@ -1,10 +1,9 @@
 /** The delivery log (specification 11.1): newest first, within its retention, without payloads. */
 import { callFunction } from '../db/call-function.ts'
 import type { Database } from '../db/fair-pool.ts'
-import { firstIdSince, rowIs } from '../delivery/log-rows.ts'
 import type { Page } from '../http/list-parameters.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
-import { countedAtMost, countLogFunction, deliveryColumns, readLogFunction } from './log-functions.ts'
+import { countedAtMost, countLogFunction, deliveryColumns, readLogFunction } from './functions.ts'
 import type { AttemptRow, DeliveryRow } from './webhook.ts'
 
 export interface LogFilter {
@@ -81,3 +80,18 @@ export function createDeliveryLog(database: Pick<Database, 'of'>) {
     },
   }
 }
+
+/** SQL about the rows of the delivery log, as `d`. */
+
+/** Conditions on a row. `since` is an SQL expression. */
+export const rowIs = {
+  pending: `d.log_day = 'infinity'`,
+  completed: (since: string) =>
+    `d.log_day >= (${since}::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'`,
+  /** The index by status has these alone, so a statement that is to use it must say so. */
+  indexedByStatus: `d.status in ('failed', 'skipped')`,
+} as const
+
+/** The lowest id created after that time, so that an index on ids suffices. */
+export const firstIdSince = (since: string): string =>
+  `first_uuid_v7(${since}::timestamptz + interval '1 millisecond')`

@@ -6,7 +6,7 @@ import { z } from 'zod'
 import type { Condition, EndpointOptions } from '../delivery/options.ts'
 import { defineField, type Fields, isObject } from '../kernel/fields/field.ts'
 import { choice, flag, integer } from '../kernel/fields/fields.ts'
-import { count, optional, type Shown, text } from '../openapi/shown-field.ts'
+import { count, optional, type Shown, text } from '../openapi/field-schemas.ts'
 
 /** Headers of an endpoint's own: how many, and how long their values are, each and together. */
 const maxHeaders = 10

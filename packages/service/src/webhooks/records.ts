@@ -11,7 +11,7 @@ import {
   time,
   uuid,
   words,
-} from '../openapi/shown-field.ts'
+} from '../openapi/field-schemas.ts'
 import { shownOptionFields } from './options.ts'
 import type { Stats, StatsPoint } from './stats.ts'
 import type { attemptRecord, deliveryRecord, recoveryRecord, WebhookRecord } from './webhook.ts'

@@ -11,20 +11,19 @@ import {
   insertDeliveriesFunction,
   newDeliveryType,
   skipReasonFunction,
+  wakeQueuesFunction,
 } from '../delivery/create-deliveries.ts'
 import { endpointsToReport, fromShown, shownColumns, stateToReport } from '../delivery/endpoints-table.ts'
 import { missedFunction } from '../delivery/missed.ts'
 import { attemptsOf, type DeliverySchedule, type JobServices } from '../delivery/model.ts'
 import { suspendedOrganizations } from '../delivery/sweep.ts'
 import { deliveryTuning } from '../delivery/tuning.ts'
-import { wakeQueuesFunction } from '../delivery/wake-queues.ts'
-import { lockClockFunction } from '../journal/lock-clock.ts'
+import { lockClockFunction, recordEventFunction } from '../journal/lock-clock.ts'
 import { streamChannel } from '../journal/notifier.ts'
-import { recordEventFunction } from '../journal/record-event.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
 import { type JobLoop, jobLoop } from '../kernel/job-loop.ts'
 import { createKeyedQueue } from '../kernel/keyed-queue.ts'
-import { loggable } from '../kernel/loggable.ts'
+import { loggable } from '../kernel/log.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import { type WebhookRow, webhookRecord } from './webhook.ts'
 

@@ -6,10 +6,17 @@ import { parseId } from '../kernel/ids.ts'
 import { done, fail, ok, type Result, refused } from '../kernel/outcome.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import type { Kind } from '../kinds/model/kind.ts'
-import { type ApiModule, pageOf, ref, routesOf } from '../openapi/api-module.ts'
-import { exampleId, exampleIdentity, exampleList, exampleTime } from '../openapi/examples.ts'
-import { creationBody, inputs, patchBody } from '../openapi/field-schemas.ts'
-import { recordSchema } from '../openapi/shown-field.ts'
+import {
+  type ApiModule,
+  exampleId,
+  exampleIdentity,
+  exampleList,
+  exampleTime,
+  pageOf,
+  ref,
+  routesOf,
+} from '../openapi/api-module.ts'
+import { creationBody, inputs, patchBody, recordSchema } from '../openapi/field-schemas.ts'
 import { type Endpoints, noSuchWebhook, rotationShape, webhookShapes } from './endpoints.ts'
 import { createEventTypes, endpointEvents } from './event-types.ts'
 import { secretField, webhookFields } from './records.ts'

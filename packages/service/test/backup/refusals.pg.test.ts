@@ -9,14 +9,13 @@ import { makeCustomer } from '../../../testbed/desk.ts'
 import { makeWebhook } from '../../../testbed/hooks.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
 import { backUp } from '../../src/backup/backup.ts'
-import { writeBackupFile } from '../../src/backup/file.ts'
-import { BackupError, encodeFrame, firstLine } from '../../src/backup/format.ts'
+import { BackupError, encodeFrame, firstLine, writeBackupFile } from '../../src/backup/format.ts'
 import { examineBackup, restore, restoreRows } from '../../src/backup/restore.ts'
 import { tablesOf } from '../../src/backup/tables.ts'
 import { migrate } from '../../src/db/migrate.ts'
-import { transaction } from '../../src/db/transaction.ts'
+import { transaction } from '../../src/db/pool.ts'
 import { schemaOf } from '../../src/schema.ts'
-import { claimKey } from '../../src/webhooks/installation-key.ts'
+import { claimKey } from '../../src/webhooks/vault.ts'
 
 const shared = sharedService()
 const clock = { now: () => Date.now() }

@@ -8,10 +8,9 @@ import { deliveriesOf, makeWebhook } from '../../../testbed/hooks.ts'
 import { testService } from '../../../testbed/service.ts'
 import { socketUrl } from '../../../testbed/services.ts'
 import { reliedOn } from '../../src/db/client.ts'
-import { createPool, endPool } from '../../src/db/pool.ts'
+import { createPool, endPool, transaction } from '../../src/db/pool.ts'
 import { requireSessions } from '../../src/db/pooler.ts'
 import { queryText } from '../../src/db/text-query.ts'
-import { transaction } from '../../src/db/transaction.ts'
 import { checkServer } from '../../src/doctor/database.ts'
 
 /** Of each setting, a default that breaks something. `transaction_timeout` needs PostgreSQL 17. */

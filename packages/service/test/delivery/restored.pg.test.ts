@@ -4,7 +4,7 @@ import { testClock } from '../../../testbed/clock.ts'
 import { makeCustomer } from '../../../testbed/desk.ts'
 import { day, hour } from '../../../testbed/hooks.ts'
 import { testService } from '../../../testbed/service.ts'
-import { markRestored } from '../../src/backup/restored.ts'
+import { markRestored } from '../../src/backup/restore.ts'
 import { scriptedEndpoint } from './endpoint.fixture.ts'
 
 test('what a worker of the lost life had leased goes out at once, under the id that the event had', async () => {

@@ -5,7 +5,7 @@ import { createAuthority } from '../../../testbed/certificates.ts'
 import { eventually } from '../../../testbed/eventually.ts'
 import type { Receiver } from '../../../testbed/receiver.ts'
 import { authority, createBench, post, ways } from '../../../testbed/sending.ts'
-import { TlsSessions } from '../../src/delivery/send/tls-sessions.ts'
+import { TlsSessions } from '../../src/delivery/send/dial.ts'
 
 describe.each(ways)('%s', (_way, way) => {
   const bench = createBench(way)

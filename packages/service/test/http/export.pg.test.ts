@@ -9,7 +9,7 @@ import { newToken } from '../../src/auth/token.ts'
 import { unshared } from '../../src/db/fair-pool.ts'
 import { ticket } from '../../src/desk/ticket/index.ts'
 import { createFeed } from '../../src/journal/feed.ts'
-import { exportLines } from '../../src/kinds/http/export.ts'
+import { exportLines } from '../../src/kinds/http/bulk-routes.ts'
 
 const shared = sharedService()
 

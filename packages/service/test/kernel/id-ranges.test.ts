@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { allIds, partsOf } from '../../src/kernel/id-ranges.ts'
+import { allIds, partsOf } from '../../src/journal/range-digests.ts'
 
 /** Those of specification 7.9. */
 test.each([

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { loggable } from '../../src/kernel/loggable.ts'
+import { loggable } from '../../src/kernel/log.ts'
 
 test('an error is logged with its kind, message and stack', () => {
   const shown = loggable(new TypeError('that is no function'))

@@ -6,7 +6,7 @@ import { asToken, firstKeyOf, makeKey } from '../../../testbed/keys.ts'
 import type { Api } from '../../../testbed/service.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
 import { revokeKey } from '../../src/keys/operator.ts'
-import { findRevoked, forgetRevoked, revokedKept } from '../../src/keys/revoked.ts'
+import { findRevoked, forgetRevoked, revokedKept } from '../../src/keys/store.ts'
 
 const clock = testClock()
 const shared = sharedService({ clock })

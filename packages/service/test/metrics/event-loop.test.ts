@@ -3,8 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Registry } from 'prom-client'
 import { expect, test } from 'vitest'
 import { eventually } from '../../../testbed/eventually.ts'
-import { DelayWatch, watchEventLoop } from '../../src/metrics/event-loop.ts'
-import { createRegistry } from '../../src/metrics/registry.ts'
+import { createRegistry, DelayWatch, watchEventLoop } from '../../src/metrics/registry.ts'
 
 test('the largest of a minute stays for another one, and asking takes nothing away', () => {
   let now = 0

@@ -9,7 +9,7 @@ import { heldSend } from '../../../testbed/held-send.ts'
 import { day, makeWebhook, minute, second } from '../../../testbed/hooks.ts'
 import { plant } from '../../../testbed/planted.ts'
 import { type TestService, testService } from '../../../testbed/service.ts'
-import { createDeliveryMetrics, showInFlight } from '../../src/metrics/delivery.ts'
+import { createDeliveryMetrics, showInFlight } from '../../src/metrics/database.ts'
 import { recovererOn } from '../webhooks/recovery.fixture.ts'
 
 /** The value of each series, by name and labels as they are written, without the process's. */

@@ -9,7 +9,7 @@ import { waitingBackends } from '../../../testbed/locks.ts'
 import type { Api } from '../../../testbed/service.ts'
 import { type SeveralDatabases, severalDatabases } from '../../../testbed/several-databases.ts'
 import { recheckAfter } from '../../src/auth/authenticator.ts'
-import { transaction } from '../../src/db/transaction.ts'
+import { transaction } from '../../src/db/pool.ts'
 import { stopwatch } from '../../src/kernel/timestamps.ts'
 import { movingTables } from '../../src/moves/tables.ts'
 

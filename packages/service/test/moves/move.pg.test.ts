@@ -21,8 +21,7 @@ import { recheckAfter } from '../../src/auth/authenticator.ts'
 import { createDirectory } from '../../src/databases/directory.ts'
 import { notServedCode } from '../../src/journal/not-served.ts'
 import { stopwatch, systemClock } from '../../src/kernel/timestamps.ts'
-import { fenceLimits } from '../../src/moves/cutover.ts'
-import { finishMoves } from '../../src/moves/finish.ts'
+import { fenceLimits, finishMoves } from '../../src/moves/cutover.ts'
 import {
   abortMove,
   type Databases,

@@ -9,7 +9,7 @@ import { testService } from '../../../testbed/service.ts'
 import { rowsWith } from '../../../testbed/stored.ts'
 import { systemClock } from '../../src/kernel/timestamps.ts'
 import { deleteOrganization } from '../../src/organization/deletion.ts'
-import { listOrganizations } from '../../src/organization/list.ts'
+import { listOrganizations } from '../../src/organization/organization.ts'
 import { resumeOrganization, suspendOrganization } from '../../src/organization/suspension.ts'
 import { fullDesk } from '../backup/full-desk.fixture.ts'
 

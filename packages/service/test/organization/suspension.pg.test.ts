@@ -12,7 +12,7 @@ import type { Api } from '../../../testbed/service.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
 import { unshared } from '../../src/db/fair-pool.ts'
 import { createFanOuts } from '../../src/delivery/fan-outs.ts'
-import { listOrganizations } from '../../src/organization/list.ts'
+import { listOrganizations } from '../../src/organization/organization.ts'
 import { resumeOrganization, suspendOrganization } from '../../src/organization/suspension.ts'
 
 const clock = testClock()

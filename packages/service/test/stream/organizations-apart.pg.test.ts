@@ -4,8 +4,8 @@ import { expect, test } from 'vitest'
 import { testDatabase } from '../../../testbed/database.ts'
 import { namingOf, statementsIn } from '../../../testbed/named-organization.ts'
 import { watchStatements } from '../../../testbed/watch-statements.ts'
+import { transaction } from '../../src/db/pool.ts'
 import { queryText } from '../../src/db/text-query.ts'
-import { transaction } from '../../src/db/transaction.ts'
 import { schemaOf } from '../../src/schema.ts'
 
 test('the organization leads every key, but where it is what is looked for', async () => {

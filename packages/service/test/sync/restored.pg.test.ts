@@ -5,7 +5,7 @@ import { makeCustomer } from '../../../testbed/desk.ts'
 import { beginning, drain, syncPage } from '../../../testbed/drain.ts'
 import { eventually } from '../../../testbed/eventually.ts'
 import { type Api, testService } from '../../../testbed/service.ts'
-import { markRestored } from '../../src/backup/restored.ts'
+import { markRestored } from '../../src/backup/restore.ts'
 import { lostSpanMargin } from '../../src/journal/epoch.ts'
 import { systemClock } from '../../src/kernel/timestamps.ts'
 

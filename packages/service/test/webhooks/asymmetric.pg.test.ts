@@ -15,7 +15,7 @@ import { kinds } from '../../src/desk/index.ts'
 import { noNetworks, parseNetworks } from '../../src/kernel/networks.ts'
 import { systemClock } from '../../src/kernel/timestamps.ts'
 import { createWorker } from '../../src/roles/worker.ts'
-import type { PublicKey } from '../../src/webhooks/signing-keys.ts'
+import type { PublicKey } from '../../src/webhooks/signing-keys-route.ts'
 import type { EncryptionKeys } from '../../src/webhooks/vault.ts'
 
 const clock = testClock()

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { testDatabase } from '../../../testbed/database.ts'
 import { makeWebhook } from '../../../testbed/hooks.ts'
 import { testService } from '../../../testbed/service.ts'
-import { claimKey, replaceKey } from '../../src/webhooks/installation-key.ts'
+import { claimKey, replaceKey } from '../../src/webhooks/vault.ts'
 
 const keyOf = (byte: number) => Buffer.alloc(32, byte)
 const keysOf = (current: number, previous: number | null = null) => ({

@@ -14,9 +14,9 @@ import { examineBackup, restore } from '../../src/backup/restore.ts'
 import { systemClock } from '../../src/kernel/timestamps.ts'
 import { keyFault } from '../../src/roles/delivery-settings.ts'
 import { rotateFunction } from '../../src/webhooks/functions.ts'
-import { claimKey } from '../../src/webhooks/installation-key.ts'
 import { KeyRotationError, rotateEncryptionKey } from '../../src/webhooks/key-rotation.ts'
 import { createSecretBox, keyCheckOf, SecretBoxError } from '../../src/webhooks/secrets.ts'
+import { claimKey } from '../../src/webhooks/vault.ts'
 
 const keyOf = (byte: number) => Buffer.alloc(32, byte)
 const pair = (current: number, previous: number) => ({ current: keyOf(current), previous: keyOf(previous) })

@@ -8,8 +8,8 @@ import { unshared } from '../../src/db/fair-pool.ts'
 import { createPool, endPool } from '../../src/db/pool.ts'
 import { missedFunction } from '../../src/delivery/missed.ts'
 import { makeLogWeeks } from '../../src/retention/log-weeks.ts'
+import { logStatuses } from '../../src/webhooks/functions.ts'
 import { createDeliveryLog } from '../../src/webhooks/log.ts'
-import { logStatuses } from '../../src/webhooks/log-functions.ts'
 
 const now = Date.parse('2026-03-31T12:00:00.000Z')
 const rows = 100_000

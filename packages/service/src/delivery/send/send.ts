@@ -13,10 +13,9 @@ import { deliveryTuning } from '../tuning.ts'
 import type { SendOutcome } from '../verdict.ts'
 import { Connection, IdleConnections } from './connection.ts'
 import { createDeadlines, type Deadline } from './deadlines.ts'
-import { dial, trustAuthorities } from './dial.ts'
+import { dial, TlsSessions, trustAuthorities } from './dial.ts'
 import { type ReceivedResponse, type RequestPieces, requestPieces, type Stale } from './exchange.ts'
 import { type Failure, failure } from './failure.ts'
-import { TlsSessions } from './tls-sessions.ts'
 
 export interface SendRequest {
   readonly organizationId: string

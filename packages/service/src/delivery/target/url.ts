@@ -1,5 +1,5 @@
 /** Checks a receiver's URL, before anything is resolved (specification 9.2). */
-import { isDecodable } from '../../kernel/decodable.ts'
+import { isDecodable } from '../../kernel/origins.ts'
 import { fail, ok, type Result } from '../../kernel/outcome.ts'
 
 /** Characters of the URL as it was sent. */

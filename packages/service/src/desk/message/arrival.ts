@@ -11,8 +11,8 @@ import { conversation } from '../conversation/index.ts'
 import { withLastMessage, withMessage, withoutSummary } from '../conversation/moves.ts'
 import { ticket } from '../ticket/index.ts'
 import { type ReopenableTicket, reopenedByMessage } from '../ticket/moves.ts'
-import { authorErrors } from './author.ts'
 import type { Message } from './fields.ts'
+import { authorErrors } from './fields.ts'
 
 /** The customer writes inbound messages and no others; it has content; `sentAt` is now by default. */
 export function createMessage(draft: Message, { now }: RuleContext): Result<Message, Problem> {

@@ -11,7 +11,7 @@ import type { Effects } from '../../kinds/model/kind.ts'
 import { type Conversation, conversationOf, customerOfConversation } from '../conversation/fields.ts'
 import { conversation } from '../conversation/index.ts'
 import { noConversation } from '../message/arrival.ts'
-import { author, authorErrors } from '../message/author.ts'
+import { author, authorErrors } from '../message/fields.ts'
 
 const fields = {
   conversationId: conversationOf('The conversation it is about.'),

@@ -1,7 +1,8 @@
 /** The field types of kinds and other records. */
+
+import { domainToASCII, domainToUnicode } from 'node:url'
 import { z } from 'zod'
 import { formatTimestamp, parseTimestamp } from '../timestamps.ts'
-import { addressForm, invisibleIn } from './email-address.ts'
 import {
   defineField,
   type Field,
@@ -267,4 +268,33 @@ export function wordList(
     { ...options, required: true },
     { shown: z.array(storableText(1, 100)), acceptsWithin: `one of ${words.join(', ')}` },
   )
+}
+
+/** Characters that are not visible or change how others display. */
+const invisible = /(?!\0)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{DI}\u2800]/u
+
+/** The first invisible character of a text, as `U+200B`; null: none. */
+export function invisibleIn(text: string): string | null {
+  const found = invisible.exec(text)?.[0].codePointAt(0)
+  return found === undefined ? null : `U+${found.toString(16).toUpperCase().padStart(4, '0')}`
+}
+
+/** The stored form of an address; null when DNS cannot resolve such a domain. */
+export function addressForm(address: string): string | null {
+  const text = address.normalize('NFC').toLowerCase().normalize('NFC')
+  const at = text.lastIndexOf('@') + 1
+  const domain = domainForm(text.slice(at))
+  return domain === null ? null : text.slice(0, at) + domain
+}
+
+/** In Unicode, as people write and search for it, also when it was sent as `xn--…`. */
+function domainForm(domain: string): string | null {
+  const isAscii = !/[^\p{ASCII}]/u.test(domain)
+  if (isAscii && !domain.includes('xn--')) return domain
+  // These functions parse a URL's host, so characters that end or escape a host are rejected.
+  const ascii = /[/\\?#:%[\]]/.test(domain) ? '' : domainToASCII(domain)
+  if (ascii === '') return isAscii ? domain : null
+  const shown = domainToUnicode(ascii)
+  // Some scripts join letters with an invisible character: the ASCII form keeps such names distinct.
+  return invisible.test(shown) || domainToASCII(shown) !== ascii ? ascii : shown
 }

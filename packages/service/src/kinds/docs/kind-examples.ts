@@ -2,7 +2,7 @@
 
 import type { Field } from '../../kernel/fields/field.ts'
 import type { Json } from '../../openapi/api-module.ts'
-import { exampleIdentity, exampleTime } from '../../openapi/examples.ts'
+import { exampleIdentity, exampleTime } from '../../openapi/api-module.ts'
 import { exampleState, explore, sampleValues } from '../model/explore-rules.ts'
 import type { Kind, State } from '../model/kind.ts'
 

@@ -3,20 +3,22 @@ import { Readable } from 'node:stream'
 import { grants, importingScope } from '../../auth/scopes.ts'
 import { headersOnly } from '../../http/replies.ts'
 import { requestContextOf } from '../../http/route.ts'
-import type { Feed } from '../../journal/feed.ts'
+import type { Feed, Page, PageStart } from '../../journal/feed.ts'
+import { encodeCursor } from '../../kernel/cursor.ts'
 import { type Problem, problem } from '../../kernel/errors.ts'
 import { isObject } from '../../kernel/fields/field.ts'
-import { done, refused } from '../../kernel/outcome.ts'
+import { done, fail, ok, type Result, refused } from '../../kernel/outcome.ts'
 import {
   type ApiModule,
   type Carriers,
   constant,
   eitherOf,
+  exampleId,
+  exampleTime,
   type Json,
   ref,
   routesOf,
 } from '../../openapi/api-module.ts'
-import { exampleId, exampleTime } from '../../openapi/examples.ts'
 import { creationBody, inputs, requiredOf } from '../../openapi/field-schemas.ts'
 import { exampleCheckpoint, problemFields, streamPosition } from '../../openapi/shared-schemas.ts'
 import { creationCarriers, updateCarriers } from '../docs/event-carriers.ts'
@@ -36,7 +38,6 @@ import {
   takesUpserts,
 } from './batch-body.ts'
 import { redactBatch } from './batch-item.ts'
-import { exportLines } from './export.ts'
 import { redactWrites } from './redact-writes.ts'
 
 export interface BulkServices {
@@ -279,3 +280,40 @@ export const bulkApi = {
     },
   }),
 } satisfies ApiModule
+
+/** Fewer when they are large (`PageForm`). */
+const pageRecords = 1_000
+
+/**
+ * The text in pieces, the first already read. The last line has the cursor to go on from and the checkpoint of the rows
+ * before it. `recheck` refuses a caller that may no longer read: by the result after the first page, by throwing later.
+ * Throws when the database fails.
+ */
+export async function exportLines(
+  feed: Feed,
+  of: { readonly organizationId: string; readonly organizationCreatedAt: number },
+  recheck: () => Promise<Problem | null> = async () => null,
+): Promise<Result<AsyncIterable<string>, Problem>> {
+  const { organizationId, organizationCreatedAt } = of
+  const first = await read({ from: 'watermark', updatedAfter: 0, organizationCreatedAt })
+  const refusal = await recheck()
+  return refusal === null ? ok(pieces(first)) : fail(refusal)
+
+  async function* pieces(start: Page): AsyncIterable<string> {
+    let page = start
+    while (page.checkpoint === null) {
+      yield `${page.records}\n`
+      page = await read({ from: 'cursor', cursor: page.next })
+      const refusal = await recheck()
+      if (refusal !== null) throw new Error(`an export was ended: ${refusal.detail}`)
+    }
+    const end = { object: 'export_end', nextCursor: encodeCursor(page.next), checkpoint: page.checkpoint }
+    yield `${page.records === '' ? '' : `${page.records}\n`}${JSON.stringify(end)}\n`
+  }
+
+  async function read(start: PageStart): Promise<Page> {
+    const result = await feed.page(organizationId, start, pageRecords)
+    if (!result.ok) throw new Error('the database was restored during an export')
+    return result.value
+  }
+}

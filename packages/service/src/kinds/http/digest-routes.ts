@@ -2,13 +2,20 @@
 import { anId, invalid } from '../../http/list-parameters.ts'
 import { headersOnly } from '../../http/replies.ts'
 import type { RangeDigestReader } from '../../journal/range-digests.ts'
+import { allIds, partsOf } from '../../journal/range-digests.ts'
 import { encodeCursor } from '../../kernel/cursor.ts'
 import { problem, quoted } from '../../kernel/errors.ts'
-import { allIds, partsOf } from '../../kernel/id-ranges.ts'
 import { done, ok, refused } from '../../kernel/outcome.ts'
 import { formatTimestamp } from '../../kernel/timestamps.ts'
-import { type ApiModule, type Json, type ReadParameter, ref, routesOf } from '../../openapi/api-module.ts'
-import { exampleId, exampleTime } from '../../openapi/examples.ts'
+import {
+  type ApiModule,
+  exampleId,
+  exampleTime,
+  type Json,
+  type ReadParameter,
+  ref,
+  routesOf,
+} from '../../openapi/api-module.ts'
 import { digestFields, exampleCheckpoint } from '../../openapi/shared-schemas.ts'
 import { camelCase, capitalized } from '../docs/kind-schemas.ts'
 import type { Kind } from '../model/kind.ts'

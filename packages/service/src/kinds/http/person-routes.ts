@@ -11,11 +11,18 @@ import { timestampText } from '../../journal/body.ts'
 import type { RowReader } from '../../journal/rows.ts'
 import { type Problem, problem } from '../../kernel/errors.ts'
 import { nilUuid, parseId } from '../../kernel/ids.ts'
-import { loggable } from '../../kernel/loggable.ts'
+import { loggable } from '../../kernel/log.ts'
 import { done, refused } from '../../kernel/outcome.ts'
 import { atMost } from '../../kernel/periodic.ts'
-import { type Call, constant, type Json, ref, routesOf } from '../../openapi/api-module.ts'
-import { exampleId, exampleTime } from '../../openapi/examples.ts'
+import {
+  type Call,
+  constant,
+  exampleId,
+  exampleTime,
+  type Json,
+  ref,
+  routesOf,
+} from '../../openapi/api-module.ts'
 import { exampleCheckpoint } from '../../openapi/shared-schemas.ts'
 import { exampleObject } from '../docs/kind-examples.ts'
 import { capitalized, schemaName } from '../docs/kind-schemas.ts'

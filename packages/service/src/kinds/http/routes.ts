@@ -1,7 +1,14 @@
 /** The routes of a kind, all from its declaration: list and sync, create, read, change, actions, delete. */
 import { recheckAfter } from '../../auth/authenticator.ts'
-import { checkIfMatch, entityTag, matchesIfNoneMatch } from '../../http/entity-tag.ts'
-import { headersOnly, listBody, searchParameters, sent } from '../../http/replies.ts'
+import {
+  checkIfMatch,
+  entityTag,
+  headersOnly,
+  listBody,
+  matchesIfNoneMatch,
+  searchParameters,
+  sent,
+} from '../../http/replies.ts'
 import { requestContextOf } from '../../http/route.ts'
 import type { Checkpoint } from '../../journal/feed.ts'
 import { type ErrorCode, type Problem, problem } from '../../kernel/errors.ts'
@@ -15,6 +22,9 @@ import {
   type Call,
   type Carriers,
   eitherOf,
+  exampleId,
+  exampleList,
+  examplePagination,
   header,
   type Json,
   pageOf,
@@ -22,7 +32,6 @@ import {
   ref,
   routesOf,
 } from '../../openapi/api-module.ts'
-import { exampleId, exampleList, examplePagination } from '../../openapi/examples.ts'
 import { requiredOf } from '../../openapi/field-schemas.ts'
 import { exampleCheckpoint, exampleRemoval } from '../../openapi/shared-schemas.ts'
 import { actionCarriers, creationCarriers, updateCarriers } from '../docs/event-carriers.ts'

@@ -10,8 +10,15 @@ import { type Cursor, decodeCursorOf, resourceKey } from '../../kernel/cursor.ts
 import { type Problem, problem } from '../../kernel/errors.ts'
 import { LruMap } from '../../kernel/lru-map.ts'
 import { fail, ok, type Result, refused } from '../../kernel/outcome.ts'
-import { type ApiModule, eitherOf, pageOf, ref, routesOf } from '../../openapi/api-module.ts'
-import { exampleId, examplePagination } from '../../openapi/examples.ts'
+import {
+  type ApiModule,
+  eitherOf,
+  exampleId,
+  examplePagination,
+  pageOf,
+  ref,
+  routesOf,
+} from '../../openapi/api-module.ts'
 import { exampleCheckpoint, exampleRemoval, streamPosition } from '../../openapi/shared-schemas.ts'
 import { exampleObject } from '../docs/kind-examples.ts'
 import { schemaName } from '../docs/kind-schemas.ts'

@@ -5,9 +5,10 @@
  */
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
-import { unlessElsewhere } from '../../db/elsewhere.ts'
 import { isHeldElsewhere } from '../../db/failure.ts'
 import type { SchemaFunction } from '../../db/migration.ts'
+import { transaction } from '../../db/pool.ts'
+import { timestampText } from '../../journal/body.ts'
 import type { Change } from '../../journal/change.ts'
 import { defaultLimits } from '../../journal/group-commit.ts'
 import { createJournal } from '../../journal/journal.ts'
@@ -15,16 +16,18 @@ import { createNotifier } from '../../journal/notifier.ts'
 import {
   countOutdated,
   type OutdatedRow,
+  organizationsWith,
   organizationsWithOutdated,
   readOutdated,
 } from '../../journal/outdated.ts'
-import { loggable } from '../../kernel/loggable.ts'
+import { nilUuid } from '../../kernel/ids.ts'
+import { loggable } from '../../kernel/log.ts'
 import { periodic } from '../../kernel/periodic.ts'
 import type { Clock } from '../../kernel/timestamps.ts'
 import { mapYielding } from '../../kernel/yielding.ts'
 import type { Kind } from './kind.ts'
-import { organizationsToReindex, reindexPiece } from './reindex.ts'
-import { upgrading } from './representation.ts'
+import { parseRepresentation, upgrading } from './representation.ts'
+import { documentVersion, searchTerms } from './search.ts'
 
 export interface Backfill {
   /** Upgrades all outdated rows, and looks again every minute until stopped. */
@@ -204,4 +207,89 @@ export async function outdatedRows(
       rows: table.version === 1 ? 0 : await countOutdated(pool, table, outdatedCounted),
     })),
   )
+}
+
+/**
+ * Runs work unless another process of the installation is running it. `lockNumber`: a constant that no other work locks by. The session
+ * lock ends with its process. Uses one connection of the pool.
+ */
+export async function unlessElsewhere(
+  pool: Pool,
+  lockNumber: number,
+  work: () => Promise<void>,
+): Promise<void> {
+  const client = await pool.connect()
+  let unlocked = false
+  try {
+    const { rows } = await client.query<{ mine: boolean }>(
+      `select pg_try_advisory_lock(${lockNumber}) as mine`,
+    )
+    if (rows[0]?.mine) {
+      await work()
+      await client.query(`select pg_advisory_unlock(${lockNumber})`)
+    }
+    unlocked = true
+  } finally {
+    // Closing a session that may hold the lock releases it.
+    client.release(!unlocked)
+  }
+}
+
+const isOutdated = `left(t.terms, ${documentVersion.length}) <> '${documentVersion}'`
+
+/** Organizations with such documents. */
+export function organizationsToReindex(pool: Pool, { table }: Kind): Promise<readonly string[]> {
+  if (!table.searchable) return Promise.resolve([])
+  return organizationsWith(pool, `${table.name}_words`, isOutdated)
+}
+
+/** As many as writers of the organization can wait for. */
+const documentsAtOnce = 32
+
+/** Writes the documents after the id `after`. `last`: the last of them; null when there are no more. */
+export async function reindexPiece(
+  pool: Pool,
+  kind: Kind,
+  organizationId: string,
+  after: string | null,
+): Promise<{ readonly changed: number; readonly last: string | null } | 'busy'> {
+  const { name } = kind.table
+  const { rows } = await pool.query<OutdatedRow>(
+    `select r.id, r.body, ${timestampText('r.updated_at')} as "updatedAt", r.body_version as version
+       from (select t.organization_id, t.id from ${name}_words t
+           where t.organization_id = $1 and t.id > $2 and ${isOutdated} order by t.id limit ${documentsAtOnce}) o
+         join ${name} r on r.organization_id = o.organization_id and r.id = o.id order by r.id`,
+    [organizationId, after ?? nilUuid],
+  )
+  const terms = await mapYielding(rows, (row) => termsOf(kind, row))
+  try {
+    return await transaction(pool, async (tx) => {
+      // No writer commits meanwhile, and a row that has changed since has a document of that change.
+      await tx.query(`set local lock_timeout = '250ms'`)
+      await tx.query('select 1 from organization_clocks c where c.organization_id = $1 for update', [
+        organizationId,
+      ])
+      const { rowCount } = await tx.query(
+        `update ${name}_words w set terms = n.terms
+           from unnest($2::uuid[], $3::timestamptz[], $4::text[]) as n(id, updated_at, terms)
+             join ${name} r on r.organization_id = $1 and r.id = n.id and r.updated_at = n.updated_at
+           where w.organization_id = $1 and w.id = n.id and n.terms is not null and ${isOutdated.replace('t.', 'w.')}`,
+        [organizationId, rows.map(({ id }) => id), rows.map(({ updatedAt }) => updatedAt), terms],
+      )
+      const last = rows.length < documentsAtOnce ? null : (rows.at(-1)?.id ?? null)
+      return { changed: rowCount ?? 0, last }
+    })
+  } catch (error) {
+    if (isHeldElsewhere(error)) return 'busy'
+    throw error
+  }
+}
+
+/** Null for a row that cannot be read, as upgrading it fails. */
+function termsOf(kind: Kind, row: OutdatedRow): string | null {
+  try {
+    return searchTerms(kind, parseRepresentation(kind, row).state)
+  } catch {
+    return null
+  }
 }

@@ -9,7 +9,7 @@ import type { Problem } from '../../kernel/errors.ts'
 import type { Field, Fields } from '../../kernel/fields/field.ts'
 import { parseCreation } from '../../kernel/fields/validate.ts'
 import type { Result } from '../../kernel/outcome.ts'
-import { exampleId, exampleTime } from '../../openapi/examples.ts'
+import { exampleId, exampleTime } from '../../openapi/api-module.ts'
 import type { Kind, State } from './kind.ts'
 
 export interface Transition {

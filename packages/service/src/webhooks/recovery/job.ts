@@ -8,16 +8,16 @@ import {
   insertDeliveriesFunction,
   newDeliveryType,
   skipReasonFunction,
+  wakeQueuesFunction,
 } from '../../delivery/create-deliveries.ts'
 import type { EndpointKey, JobServices } from '../../delivery/model.ts'
 import { suspendedOrganizations } from '../../delivery/sweep.ts'
 import { deliveryTuning } from '../../delivery/tuning.ts'
-import { wakeQueuesFunction } from '../../delivery/wake-queues.ts'
 import { lockClockFunction } from '../../journal/lock-clock.ts'
 import type { StreamTable } from '../../journal/stream-table.ts'
 import { type JobLoop, type JobOutcome, jobLoop } from '../../kernel/job-loop.ts'
 import { createKeyedQueue } from '../../kernel/keyed-queue.ts'
-import { loggable } from '../../kernel/loggable.ts'
+import { loggable } from '../../kernel/log.ts'
 import { formatTimestamp } from '../../kernel/timestamps.ts'
 
 const { leaseFor, piecesInARow, eventsAPiece, backlogAtMost, ...limits } = deliveryTuning.recoveries

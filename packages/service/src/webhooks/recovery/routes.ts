@@ -5,10 +5,16 @@ import { noSuch } from '../../kernel/errors.ts'
 import { newIdAt, parseId } from '../../kernel/ids.ts'
 import { done, outcomeOf, refused } from '../../kernel/outcome.ts'
 import type { Clock } from '../../kernel/timestamps.ts'
-import { type ApiModule, pageOf, ref, routesOf } from '../../openapi/api-module.ts'
-import { exampleId, exampleList, exampleTime } from '../../openapi/examples.ts'
-import { creationBody } from '../../openapi/field-schemas.ts'
-import { recordSchema } from '../../openapi/shown-field.ts'
+import {
+  type ApiModule,
+  exampleId,
+  exampleList,
+  exampleTime,
+  pageOf,
+  ref,
+  routesOf,
+} from '../../openapi/api-module.ts'
+import { creationBody, recordSchema } from '../../openapi/field-schemas.ts'
 import { type Endpoints, webhookDisabled } from '../endpoints.ts'
 import type { EventTypes } from '../event-types.ts'
 import { recoveryFields } from '../records.ts'
