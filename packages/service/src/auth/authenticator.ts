@@ -129,7 +129,7 @@ const usesAreExactTo = 60_000
 /** Beyond so many keys, one may be written twice in a minute. */
 const rememberedUses = 10_000
 
-export interface KeyUse {
+interface KeyUse {
   readonly organizationId: string
   readonly apiKeyId: string
 }

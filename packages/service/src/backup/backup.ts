@@ -19,7 +19,7 @@ import {
 } from './format.ts'
 import { appliedMigrations, columnList, tablesOf } from './tables.ts'
 
-export interface BackupSummary {
+interface BackupSummary {
   readonly file: string
   readonly createdAt: string
   readonly bytes: number

@@ -23,7 +23,7 @@ const formatVersion = 1
 
 const magic = 'deskwire backup create '
 export const firstLine: Buffer = Buffer.from(`${magic}${formatVersion}\n`)
-export const checksumLength = 32
+const checksumLength = 32
 
 /** Identifies the schema of the rows. */
 export const headerSchema = z.object({
@@ -67,7 +67,7 @@ export function encodeFrame(type: FrameType, content: Uint8Array | object): Buff
   return Buffer.concat([head, bytes])
 }
 
-export async function* decodeFrames(source: AsyncIterable<Buffer>): AsyncGenerator<Frame> {
+async function* decodeFrames(source: AsyncIterable<Buffer>): AsyncGenerator<Frame> {
   let held: Buffer = Buffer.alloc(0)
   for await (const chunk of source) {
     held = held.length === 0 ? chunk : Buffer.concat([held, chunk])
@@ -93,7 +93,7 @@ export function parseContent<T>(frame: Frame | undefined, type: FrameType, schem
 }
 
 /** Why a file with these first bytes cannot be read by this release; null when it can. */
-export function wrongFirstLine(bytes: Buffer): string | null {
+function wrongFirstLine(bytes: Buffer): string | null {
   if (bytes.subarray(0, firstLine.length).equals(firstLine)) return null
   const [, version] = /^deskwire backup create (\d{1,9})\n/.exec(bytes.toString('latin1')) ?? []
   return version === undefined

@@ -34,7 +34,7 @@ import {
 } from './format.ts'
 import { columnList, requireNoTables, tablesOf } from './tables.ts'
 
-export interface CheckedBackup {
+interface CheckedBackup {
   readonly path: string
   readonly size: number
   readonly header: Header
@@ -50,7 +50,7 @@ export interface RestoreOptions {
   readonly withoutKey: boolean
 }
 
-export interface RestoreSummary extends NewEpoch {
+interface RestoreSummary extends NewEpoch {
   readonly file: string
   readonly restoredTo: string
   readonly rows: number
@@ -194,7 +194,7 @@ export function markRestored(pool: Pool, clock: Clock): Promise<NewEpoch> {
 }
 
 /** The same, in the caller's transaction. */
-export async function beginEpochAfterRestore(tx: Tx, clock: Clock): Promise<NewEpoch> {
+async function beginEpochAfterRestore(tx: Tx, clock: Clock): Promise<NewEpoch> {
   const now = clock.now()
   const began = await beginEpoch(tx, now)
   await resumeDeliveries(tx, now)

@@ -26,7 +26,7 @@ interface ClaimOptions {
   readonly position?: ReadPosition
 }
 
-export type ClaimDue = (
+type ClaimDue = (
   key: EndpointKey,
   options: () => ClaimOptions,
   known?: readonly string[],

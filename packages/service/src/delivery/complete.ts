@@ -119,7 +119,7 @@ interface CompletedText {
   readonly lease_until: number
 }
 
-export type CompleteQueue = (
+type CompleteQueue = (
   queue: LeasedQueue,
   completion: Completion,
   now: number,

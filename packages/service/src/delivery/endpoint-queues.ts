@@ -150,18 +150,6 @@ export const searchStatement: string = fillTemplate(sql('./search-queues.sql'), 
 const isolateStatement = sql('./isolate-delivery.sql')
 const holdStatement = sql('./hold-suspended.sql')
 
-/** SQL that makes the queue of p_webhook_id due. */
-export const wakeQueue: string = wakeQueues('array[p_webhook_id]')
-
-/** The same of the queues of `webhookIds`, an array. */
-export function wakeQueues(webhookIds: string): string {
-  return `perform ${wakeQueuesFunction.name}(p_organization_id, ${webhookIds}, p_now);`
-}
-
-/** SQL: a manual retry and a recovery start a delivery's schedule over, with its stored payload. */
-export const restartSchedule = `status = 'pending', payload = 'stored', attempts_before = attempt_count,
-      max_attempts = attempt_count + p_attempts, next_attempt_at = p_now, log_day = 'infinity'`
-
 export const disableFunction: SchemaFunction = schemaObject(sql('./disable-webhook.sql'), [lockClockFunction])
 
 export const failPendingFunction: SchemaFunction = schemaObject(

@@ -10,11 +10,6 @@ export const readSubscription = `select w.events, w.options->'conditions', ${own
       into v_types, v_conditions, v_own_key from webhooks w
     where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active';`
 
-/** Whether the key that registered this endpoint holds this scope, both as SQL. */
-export const registrantHas = (id: string, scope: string) =>
-  `exists (select 1 from webhooks r join api_keys k on k.organization_id = r.organization_id and k.id = r.api_key_id
-                where r.organization_id = p_organization_id and r.id = ${id} and k.scopes && array['*', ${scope}])`
-
 /**
  * The state of an endpoint `w` with the health `h` that is still to be reported, or null. One that was reported less than `again` ago is
  * not yet reported as failing, so that an endpoint that alternates stays quiet; one that fails since `soon` is disabled soon.

@@ -21,7 +21,7 @@ import { nilUuid } from '../kernel/ids.ts'
 import type { ClaimedDelivery } from './model.ts'
 
 /** Times are milliseconds since the Unix epoch. */
-export interface ReadTo {
+interface ReadTo {
   readonly at: number
   readonly id: string
 }

@@ -41,7 +41,7 @@ interface DeliveriesNotification {
 
 /** PostgreSQL's limit for a payload is 8,000 bytes. */
 const payloadLimit = 7_900
-export const queuesANotification: number = Math.floor((payloadLimit - 100) / (3 * 36 + 5))
+const queuesANotification: number = Math.floor((payloadLimit - 100) / (3 * 36 + 5))
 
 /**
  * Payloads, each with as many queues as it can hold: `due AT WORKER QUEUE,…`, with `-` for no worker, and

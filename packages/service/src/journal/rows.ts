@@ -112,12 +112,7 @@ interface Wanted {
  * that begins with the organization for as good as the primary key. Only the key has this order; it is a range
  * because an equality makes the order irrelevant.
  */
-export function rowByKey(
-  table: string,
-  columns: readonly string[],
-  organizationId: string,
-  id: string,
-): string {
+function rowByKey(table: string, columns: readonly string[], organizationId: string, id: string): string {
   const selected = columns.map((column) => `f.${column}`).join(', ')
   return `select ${selected} from ${table} f where f.organization_id = ${organizationId} and f.id between ${id} and ${id}
               order by f.id limit 1`

@@ -26,18 +26,18 @@ const uses = [
   disableRegisteredFunction,
 ]
 
-export const createFunction: SchemaFunction = schemaObject(sql('./create-api-key.sql'), uses)
+export const createKeyFunction: SchemaFunction = schemaObject(sql('./create-api-key.sql'), uses)
 export const updateFunction: SchemaFunction = schemaObject(sql('./update-api-key.sql'), uses)
-export const rotateFunction: SchemaFunction = schemaObject(sql('./rotate-api-key.sql'), uses)
+export const rotateKeyFunction: SchemaFunction = schemaObject(sql('./rotate-api-key.sql'), uses)
 export const dropPreviousFunction: SchemaFunction = schemaObject(sql('./drop-previous-tokens.sql'), uses)
 export const revokeFunction: SchemaFunction = schemaObject(sql('./revoke-api-key.sql'), uses)
 
 export const keyFunctions: readonly SchemaFunction[] = [
   keyIsUnchangedFunction,
   isLastManagerFunction,
-  createFunction,
+  createKeyFunction,
   updateFunction,
-  rotateFunction,
+  rotateKeyFunction,
   dropPreviousFunction,
   revokeFunction,
 ]

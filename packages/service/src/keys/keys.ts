@@ -16,10 +16,10 @@ import { done, type Outcome, outcomeOf, refused, retryOnConflict } from '../kern
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 import { type KeyRecord, type KeyRow, keyFields, keyRecord } from './api-key.ts'
 import {
-  createFunction,
+  createKeyFunction,
   dropPreviousFunction,
   revokeFunction,
-  rotateFunction,
+  rotateKeyFunction,
   updateFunction,
 } from './functions.ts'
 import { countKeys, findKey } from './store.ts'
@@ -35,7 +35,7 @@ export function refuseGrant(held: readonly string[], wanted: readonly string[]):
 }
 
 /** 403 when a key with `held` would change or revoke another that holds more; otherwise null. */
-export function refuseKeyChange(held: readonly string[], target: Pick<KeyRow, 'scopes'>): Problem | null {
+function refuseKeyChange(held: readonly string[], target: Pick<KeyRow, 'scopes'>): Problem | null {
   return refuseLacking(held, target.scopes, 'That key holds what this one does not')
 }
 
@@ -57,14 +57,14 @@ export function hasExpired(row: Pick<KeyRow, 'expires_at' | 'expiry_settled_at'>
 }
 
 /** 422 when the expiry is not in the future. */
-export function refuseExpiry(expiresAt: string | null, now: number): Problem | null {
+function refuseExpiry(expiresAt: string | null, now: number): Problem | null {
   if (expiresAt === null || Date.parse(expiresAt) > now) return null
   const detail = `must be in the future: it is ${formatTimestamp(now)} now`
   return validationFailed([{ pointer: '/expiresAt', code: 'invalid_value', detail }])
 }
 
 /** 409 for a change that would revive an expired key. */
-export function expiredAlready(row: Pick<KeyRow, 'expires_at'>): Problem {
+function expiredAlready(row: Pick<KeyRow, 'expires_at'>): Problem {
   const when = row.expires_at === null ? '' : ` at ${formatTimestamp(row.expires_at.getTime())}`
   return problem(
     'invalid_transition',
@@ -108,7 +108,7 @@ export function decideChange(
 }
 
 /** A later `updatedAt` than `before`, even if the clock has not moved. */
-export function laterThan(before: Date, now: number): number {
+function laterThan(before: Date, now: number): number {
   return Math.max(now, before.getTime() + 1)
 }
 
@@ -159,7 +159,7 @@ export function createKeys(services: KeyServices) {
       if (refusal !== null) return refused(refusal)
       const { organizationId } = caller
       const token = newToken()
-      const row = newRow(newId(clock), draft, token, now)
+      const row = newKeyRow(newId(clock), draft, token, now)
       const answer = { ...keyRecord(organizationId, row), token }
       const response = await toStore(caller, row.id, record, answer)
       if (directory !== null && (await countKeys(database.of(organizationId), organizationId)) >= keyLimit)
@@ -167,7 +167,7 @@ export function createKeys(services: KeyServices) {
       const hash = stored(token)
       const { name, scopes, expires_at } = row
       const created = await announced(directory, { organizationId, hash }, () =>
-        callUnderClock<'done' | 'limit_reached' | 'replayed' | 'caller_changed'>(createFunction, [
+        callUnderClock<'done' | 'limit_reached' | 'replayed' | 'caller_changed'>(createKeyFunction, [
           organizationId,
           row.id,
           formatTimestamp(now),
@@ -227,7 +227,7 @@ export function createKeys(services: KeyServices) {
         const response = await toStore(caller, row.id, record, answer)
         const hash = stored(token)
         const rotated = await announced(directory, { organizationId, hash }, () =>
-          callUnderClock<Changed | 'replayed'>(rotateFunction, [
+          callUnderClock<Changed | 'replayed'>(rotateKeyFunction, [
             ...versionOf(caller, row, now),
             formatTimestamp(updatedAt),
             hash,
@@ -335,7 +335,7 @@ function versionOf({ organizationId, apiKeyId, scopes }: Caller, { id, updated_a
   return [organizationId, id, formatTimestamp(now), decidedOn, apiKeyId, scopes] as const
 }
 
-function newRow(id: string, { name, scopes, expiresAt }: Draft, token: string, now: number): KeyRow {
+function newKeyRow(id: string, { name, scopes, expiresAt }: Draft, token: string, now: number): KeyRow {
   return {
     id,
     name,

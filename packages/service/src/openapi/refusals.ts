@@ -38,7 +38,7 @@ export const headerComponents: Readonly<Record<string, Json>> = {
   'Retry-After': text('In how many seconds to send it again.', '1'),
 }
 
-export const limitHeaders = ['RateLimit-Policy', 'RateLimit']
+const limitHeaders = ['RateLimit-Policy', 'RateLimit']
 
 export const answerHeaders = ['Cache-Control', ...limitHeaders]
 

@@ -145,7 +145,7 @@ export const builtDocs = new URL('../../assets/docs', import.meta.url)
 export const unknownErrorFile = '/unknown-error'
 export const unknownErrorName = '{code}'
 
-export interface SiteFile {
+interface SiteFile {
   readonly type: MediaType
   /** Read and compressed for the first request, then cached. */
   readonly content: () => Promise<Versioned>
@@ -168,7 +168,7 @@ type MediaType = (typeof mediaTypes)[keyof typeof mediaTypes]
 const preference = Object.values(mediaTypes)
 
 /** `a/index.html` is at `BASE/a`; `b.md.html` is a representation of `b.md`. Null when nothing is built. */
-export async function readSite(directory: URL, base: string): Promise<Site | null> {
+async function readSite(directory: URL, base: string): Promise<Site | null> {
   const names = await readdir(directory, { recursive: true, withFileTypes: true }).catch(absent)
   if (names === null) return null
   const root = fileURLToPath(directory)

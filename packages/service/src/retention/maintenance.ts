@@ -107,7 +107,7 @@ function untilAborted(pool: Pool, signal: AbortSignal): Pool {
   })
 }
 
-export function removeOrphans(pool: Pool): Promise<void> {
+function removeOrphans(pool: Pool): Promise<void> {
   return byOrganization<{ organization_id: string; webhook_id: string }>(
     pool,
     (failed) =>
@@ -126,7 +126,7 @@ export function removeOrphans(pool: Pool): Promise<void> {
   )
 }
 
-export function removeRecoveries(pool: Pool, before: number): Promise<void> {
+function removeRecoveries(pool: Pool, before: number): Promise<void> {
   return removeInSteps(
     pool,
     (failed) => `select r.organization_id, r.webhook_id, r.id from recoveries r
@@ -136,7 +136,7 @@ export function removeRecoveries(pool: Pool, before: number): Promise<void> {
   )
 }
 
-export function removeConsoleLinks(pool: Pool, before: number): Promise<void> {
+function removeConsoleLinks(pool: Pool, before: number): Promise<void> {
   return removeInSteps(
     pool,
     (failed) => `select c.organization_id, c.id from console_links c
@@ -181,7 +181,7 @@ interface Counted {
 }
 
 /** Deletes what commits have counted before the latest, which says all. Commits add rows after these meanwhile. */
-export function trimCommits(pool: Pool): Promise<void> {
+function trimCommits(pool: Pool): Promise<void> {
   return byOrganization<Counted>(
     pool,
     (failed) =>

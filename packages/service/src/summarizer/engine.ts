@@ -177,7 +177,7 @@ const movedOn = problem('invalid_transition', 'The conversation no longer waits 
  * Completes the job, or releases it when `stop` aborts. Returns the milliseconds in which no summary may be requested, as the endpoint asked.
  * Rejects when the database fails; the job is found again after its lease.
  */
-export async function attemptSummary(
+async function attemptSummary(
   services: AttemptServices,
   job: ClaimedJob,
   stop: AbortSignal,

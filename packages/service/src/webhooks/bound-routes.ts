@@ -80,7 +80,7 @@ export function webhookRoutes(options: {
 }
 
 /** Resolves a receiver's URL and checks its addresses (specification 9.2). The caller closes the resolver. */
-export function createTargetCheck(resolver: Resolver, timeoutMs: number): CheckTarget {
+function createTargetCheck(resolver: Resolver, timeoutMs: number): CheckTarget {
   return async (text) => {
     const url = parseTargetUrl(text)
     if (!url.ok) return refusal(url.error.code, url.error.detail)

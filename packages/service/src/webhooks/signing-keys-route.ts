@@ -98,7 +98,7 @@ export interface PublicKey {
 }
 
 /** The public halves as a JSON Web Key Set, in the same order. */
-export function publicKeysOf(keys: readonly KeyObject[]): { readonly keys: readonly PublicKey[] } {
+function publicKeysOf(keys: readonly KeyObject[]): { readonly keys: readonly PublicKey[] } {
   return {
     keys: keys.map((key) => {
       const { x = '' } = createPublicKey(key).export({ format: 'jwk' })

@@ -143,7 +143,7 @@ export interface Steps {
   readonly length: number
 }
 
-export interface ChangeCount {
+interface ChangeCount {
   /** When the step began, in milliseconds since the Unix epoch. */
   readonly at: number
   readonly kind: string
@@ -151,11 +151,11 @@ export interface ChangeCount {
 }
 
 /** SQL: the start of the step that contains a time, counted from the Unix epoch in any time zone of the session. */
-export const stepOf = (length: string, time: string) =>
+const stepOf = (length: string, time: string) =>
   `date_bin(${length}, ${time}, timestamptz '1970-01-01 00:00:00Z')`
 
 /** Steps without a change are left out. `too_long`: the statement ran longer than `longest` milliseconds. */
-export async function countChanges(
+async function countChanges(
   database: Pick<Database, 'ofLong'>,
   organizationId: string,
   tables: readonly Pick<StreamTable, 'kind' | 'name'>[],

@@ -274,13 +274,13 @@ export function wordList(
 const invisible = /(?!\0)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{DI}\u2800]/u
 
 /** The first invisible character of a text, as `U+200B`; null: none. */
-export function invisibleIn(text: string): string | null {
+function invisibleIn(text: string): string | null {
   const found = invisible.exec(text)?.[0].codePointAt(0)
   return found === undefined ? null : `U+${found.toString(16).toUpperCase().padStart(4, '0')}`
 }
 
 /** The stored form of an address; null when DNS cannot resolve such a domain. */
-export function addressForm(address: string): string | null {
+function addressForm(address: string): string | null {
   const text = address.normalize('NFC').toLowerCase().normalize('NFC')
   const at = text.lastIndexOf('@') + 1
   const domain = domainForm(text.slice(at))

@@ -213,11 +213,7 @@ export async function outdatedRows(
  * Runs work unless another process of the installation is running it. `lockNumber`: a constant that no other work locks by. The session
  * lock ends with its process. Uses one connection of the pool.
  */
-export async function unlessElsewhere(
-  pool: Pool,
-  lockNumber: number,
-  work: () => Promise<void>,
-): Promise<void> {
+async function unlessElsewhere(pool: Pool, lockNumber: number, work: () => Promise<void>): Promise<void> {
   const client = await pool.connect()
   let unlocked = false
   try {
@@ -238,7 +234,7 @@ export async function unlessElsewhere(
 const isOutdated = `left(t.terms, ${documentVersion.length}) <> '${documentVersion}'`
 
 /** Organizations with such documents. */
-export function organizationsToReindex(pool: Pool, { table }: Kind): Promise<readonly string[]> {
+function organizationsToReindex(pool: Pool, { table }: Kind): Promise<readonly string[]> {
   if (!table.searchable) return Promise.resolve([])
   return organizationsWith(pool, `${table.name}_words`, isOutdated)
 }
@@ -247,7 +243,7 @@ export function organizationsToReindex(pool: Pool, { table }: Kind): Promise<rea
 const documentsAtOnce = 32
 
 /** Writes the documents after the id `after`. `last`: the last of them; null when there are no more. */
-export async function reindexPiece(
+async function reindexPiece(
   pool: Pool,
   kind: Kind,
   organizationId: string,
