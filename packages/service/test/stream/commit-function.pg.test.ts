@@ -13,7 +13,7 @@ import { kinds } from '../../src/desk/index.ts'
 import { contentTerm, digestTerm } from '../../src/journal/body.ts'
 import { commitFunctions } from '../../src/journal/commit-function.ts'
 import { encodeUnits } from '../../src/journal/commit-protocol.ts'
-import { isNotServed } from '../../src/journal/not-served.ts'
+import { isNotServed, notServedCode } from '../../src/journal/not-served.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { refused } from '../../src/kernel/outcome.ts'
 import { formatTimestamp } from '../../src/kernel/timestamps.ts'
@@ -155,6 +155,18 @@ test('an organization that is gone fails by itself', async () => {
   })
   expect(isNotServed((lost as PromiseRejectedResult).reason)).toBe(true)
   expect(kept).toMatchObject({ status: 'fulfilled', value: { outcome: 'done' } })
+})
+
+test('an organization that another database serves is not written', async () => {
+  await using journal = await testJournal()
+  const { pool, decide, organizationId } = journal
+  const ada = await journal.done(decide.customer.create(organizationId, { name: 'Ada' }))
+  await pool.query(`update organization_clocks set away = 'moved' where organization_id = $1`, [
+    organizationId,
+  ])
+  const late = await decide.customer.update(organizationId, ada, { name: 'Grace' })
+  await expect(journal.commit(late)).rejects.toMatchObject({ code: notServedCode, detail: 'moved' })
+  expect(await eventsOf(pool, organizationId)).toHaveLength(1)
 })
 
 test('of twins with one Idempotency-Key that arrive at once in two processes, one is made', async () => {

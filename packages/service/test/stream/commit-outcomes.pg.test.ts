@@ -1,7 +1,7 @@
 /** What the commit function answers where two changes, or two clocks, meet. */
 import { expect, test } from 'vitest'
 import { audit, eventsOf } from '../../../testbed/audit.ts'
-import { rowOf } from '../../../testbed/decide.ts'
+import { idempotencyRecord, rowOf } from '../../../testbed/decide.ts'
 import { testJournal } from '../../../testbed/journal.ts'
 import type { UnitOutcome } from '../../src/journal/change.ts'
 import { refused } from '../../src/kernel/outcome.ts'
@@ -27,7 +27,8 @@ test('a change of an outdated row is a conflict, whatever else it would run into
 
   // Decided on the row as it was: it carries along the external id that another customer has by now.
   const renamed = await decide.customer.update(organizationId, old, { name: 'Ada Lovelace' })
-  expect(await commit(renamed)).toEqual([refused({ reason: 'conflict' })])
+  const removed = await decide.customer.remove(organizationId, old)
+  for (const late of [renamed, removed]) expect(await commit(late)).toEqual([refused({ reason: 'conflict' })])
 
   // The same change decided on the current row runs into it.
   const [current] = await commit(await decide.customer.update(organizationId, other, { name: 'Bob Martin' }))
@@ -40,14 +41,16 @@ test('a removal takes what refers to it, and the same call refuses what would', 
   const ada = await journal.done(decide.customer.create(organizationId, { name: 'Ada' }))
   const of = (subject: string) => decide.ticket.create(organizationId, { subject, customerId: ada.id })
   const [changed, removed] = await Promise.all([journal.done(of('changed')), journal.done(of('removed'))])
+  const late = await decide.ticket.update(organizationId, changed, { subject: 'too late as well' })
   const changes = [
     await of('too late'),
-    await decide.ticket.update(organizationId, changed, { subject: 'too late as well' }),
+    { ...late, idempotency: idempotencyRecord('late') },
     await decide.customer.remove(organizationId, ada),
     await decide.ticket.remove(organizationId, removed),
   ]
   const outcomes = await journal.commitInOneCall(...changes.map((change) => ({ changes: [change] })))
   expect(outcomes.map(refusalOf)).toEqual(['dangling', undefined, 'done', 'done'])
+  expect((await pool.query('select 1 from idempotency_keys')).rows).toEqual([])
   expect(await audit(pool, organizationId)).toEqual([])
   const events = (await eventsOf(pool, organizationId)).slice(-3)
   expect(events.map(({ type }) => type).sort()).toEqual([
