@@ -144,6 +144,13 @@ export const checks: Readonly<Record<string, Check>> = {
     minutes: 2,
     when: 'night',
   },
+  faults: {
+    shows: 'tests notice each of the faults that are planted in the SQL of a commit, one after another',
+    program: ['checks/faults.ts'],
+    needs: [],
+    minutes: 40,
+    when: 'night',
+  },
   search: {
     shows:
       'q finds what people type for names, telephone numbers and Japanese texts of others, and nothing else',

@@ -1,0 +1,94 @@
+/** Faults in the last part of a commit: `delivery/create-deliveries.sql`, which makes the deliveries. */
+import type { Fault } from './fault.ts'
+
+const create = 'delivery/create-deliveries.sql'
+
+export const deliveryFaults: readonly Fault[] = [
+  {
+    name: 'an endpoint that is disabled gets deliveries',
+    file: create,
+    change: { "and w.status = 'active'": '' },
+    killers: ['webhooks/change'],
+    titled: 'disabled by hand',
+  },
+  {
+    name: 'an endpoint gets events that it does not subscribe to',
+    file: create,
+    change: { 'on e.type = any(w.events)': 'on true' },
+    killers: ['webhooks/change', 'delivery/large-commit'],
+  },
+  {
+    name: 'endpoints of other organizations get deliveries',
+    file: create,
+    change: {
+      "where w.organization_id = p_organization_id and w.status = 'active'": "where w.status = 'active'",
+      's\n      where w.organization_id = p_organization_id and': 's\n      where',
+    },
+    killers: ['delivery/isolation'],
+  },
+  {
+    name: 'an event is delivered twice',
+    file: create,
+    change: {
+      'join unnest(p_events, p_types, p_kinds, p_subjects) as e(':
+        'cross join generate_series(1, 2) join unnest(p_events, p_types, p_kinds, p_subjects) as e(',
+    },
+    killers: ['delivery/large-commit'],
+    titled: '1,000 deliveries',
+  },
+  {
+    name: 'only the first event of a commit is delivered',
+    file: create,
+    change: {
+      'join unnest(p_events, p_types, p_kinds, p_subjects) as e(':
+        'join unnest(p_events[1:1], p_types, p_kinds, p_subjects) as e(',
+    },
+    killers: ['delivery/large-commit'],
+    titled: '1,000 deliveries',
+  },
+  {
+    name: 'a thousand deliveries are left to workers',
+    file: create,
+    change: {
+      'if cardinality(p_events) > __large__ /': 'if cardinality(p_events) >= __large__ /',
+      'sum(t.count) > __large__': 'sum(t.count) >= __large__',
+    },
+    killers: ['delivery/large-commit'],
+    titled: '1,000 deliveries',
+  },
+  {
+    name: 'more than a thousand deliveries are made by the commit',
+    file: create,
+    change: { 'if p_large then': 'if false then' },
+    killers: ['delivery/large-commit'],
+    titled: 'of 1,001',
+  },
+  {
+    name: 'the conditions of an endpoint do not hold back',
+    file: create,
+    change: { "case when w.options ?| '{conditions,skipOwn}'": 'case when false' },
+    killers: ['delivery/conditions'],
+  },
+  {
+    name: 'an idle queue does not become due',
+    file: create,
+    change: { 'elsif v_idle is not null then': 'elsif false then' },
+    killers: ['delivery/told', 'delivery/endpoint-queues'],
+  },
+  {
+    name: 'the worker that holds a queue is not notified',
+    file: create,
+    change: {
+      'filter (where q.lease_id is not null or coalesce(q.due_at > p_now, true))':
+        'filter (where q.lease_id is null and coalesce(q.due_at > p_now, true))',
+    },
+    killers: ['delivery/told'],
+  },
+  {
+    name: 'deliveries wait for the stamp where clocks are far apart',
+    file: create,
+    change: { 'case when v_apart then p_now else p_stamp end': 'p_stamp' },
+    killers: ['delivery/clocks'],
+    titled: 'set back: what was committed',
+  },
+]
