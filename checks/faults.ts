@@ -118,7 +118,7 @@ function runTests(files: readonly string[], ...options: readonly string[]) {
       '--reporter=json',
       `--outputFile=${results}`,
       ...options,
-      ...files.map((file) => `packages/service/test/${file}.pg.test.ts`),
+      ...files.map((file) => `packages/service/test/${file}`),
     ],
     { cwd: copy, encoding: 'utf8', maxBuffer: 2 ** 30 },
   )

@@ -8,14 +8,14 @@ export const deliveryFaults: readonly Fault[] = [
     name: 'an endpoint that is disabled gets deliveries',
     file: create,
     change: { "and w.status = 'active'": '' },
-    killers: ['webhooks/change'],
+    killers: ['webhooks/change.pg.test.ts'],
     titled: 'disabled by hand',
   },
   {
     name: 'an endpoint gets events that it does not subscribe to',
     file: create,
     change: { 'on e.type = any(w.events)': 'on true' },
-    killers: ['webhooks/change', 'delivery/large-commit'],
+    killers: ['webhooks/change.pg.test.ts', 'delivery/large-commit.pg.test.ts'],
   },
   {
     name: 'endpoints of other organizations get deliveries',
@@ -24,7 +24,7 @@ export const deliveryFaults: readonly Fault[] = [
       "where w.organization_id = p_organization_id and w.status = 'active'": "where w.status = 'active'",
       's\n      where w.organization_id = p_organization_id and': 's\n      where',
     },
-    killers: ['delivery/isolation'],
+    killers: ['delivery/isolation.pg.test.ts'],
   },
   {
     name: 'an event is delivered twice',
@@ -33,7 +33,7 @@ export const deliveryFaults: readonly Fault[] = [
       'join unnest(p_events, p_types, p_kinds, p_subjects) as e(':
         'cross join generate_series(1, 2) join unnest(p_events, p_types, p_kinds, p_subjects) as e(',
     },
-    killers: ['delivery/large-commit'],
+    killers: ['delivery/large-commit.pg.test.ts'],
     titled: '1,000 deliveries',
   },
   {
@@ -43,7 +43,7 @@ export const deliveryFaults: readonly Fault[] = [
       'join unnest(p_events, p_types, p_kinds, p_subjects) as e(':
         'join unnest(p_events[1:1], p_types, p_kinds, p_subjects) as e(',
     },
-    killers: ['delivery/large-commit'],
+    killers: ['delivery/large-commit.pg.test.ts'],
     titled: '1,000 deliveries',
   },
   {
@@ -53,27 +53,27 @@ export const deliveryFaults: readonly Fault[] = [
       'if cardinality(p_events) > __large__ /': 'if cardinality(p_events) >= __large__ /',
       'sum(t.count) > __large__': 'sum(t.count) >= __large__',
     },
-    killers: ['delivery/large-commit'],
+    killers: ['delivery/large-commit.pg.test.ts'],
     titled: '1,000 deliveries',
   },
   {
     name: 'more than a thousand deliveries are made by the commit',
     file: create,
     change: { 'if p_large then': 'if false then' },
-    killers: ['delivery/large-commit'],
+    killers: ['delivery/large-commit.pg.test.ts'],
     titled: 'of 1,001',
   },
   {
     name: 'the conditions of an endpoint do not hold back',
     file: create,
     change: { "case when w.options ?| '{conditions,skipOwn}'": 'case when false' },
-    killers: ['delivery/conditions'],
+    killers: ['delivery/conditions.pg.test.ts'],
   },
   {
     name: 'an idle queue does not become due',
     file: create,
     change: { 'elsif v_idle is not null then': 'elsif false then' },
-    killers: ['delivery/told', 'delivery/endpoint-queues'],
+    killers: ['delivery/told.pg.test.ts', 'delivery/endpoint-queues.pg.test.ts'],
   },
   {
     name: 'the worker that holds a queue is not notified',
@@ -82,13 +82,13 @@ export const deliveryFaults: readonly Fault[] = [
       'filter (where q.lease_id is not null or coalesce(q.due_at > p_now, true))':
         'filter (where q.lease_id is null and coalesce(q.due_at > p_now, true))',
     },
-    killers: ['delivery/told'],
+    killers: ['delivery/told.pg.test.ts'],
   },
   {
     name: 'deliveries wait for the stamp where clocks are far apart',
     file: create,
     change: { 'case when v_apart then p_now else p_stamp end': 'p_stamp' },
-    killers: ['delivery/clocks'],
+    killers: ['delivery/clocks.pg.test.ts'],
     titled: 'set back: what was committed',
   },
 ]

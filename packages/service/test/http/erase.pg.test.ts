@@ -140,6 +140,22 @@ test('a customer without anything is erased alone, and a plain deletion still le
   expect((await api.get(`/v1/conversations/${conversation.id}`)).json.customerId).toBeNull()
 })
 
+test('what others have of it stays, without the reference, by the same commit', async () => {
+  const { customerId, conversation } = await person()
+  const other = (await makeCustomer(api)).id
+  const references = { customerId: other, conversationId: conversation.id }
+  const ticket = await makeTicket(api, references)
+  const booking = await makeBooking(api, references)
+  const { json } = await api.post(`/v1/customers/${customerId}/erase`, undefined)
+  expect(json.removed).toMatchObject({ ticket: 1, booking: 1 })
+  for (const path of [`/v1/tickets/${ticket.id}`, `/v1/bookings/${booking.id}`])
+    expect((await api.get(path)).json).toMatchObject({
+      customerId: other,
+      conversationId: null,
+      updatedAt: json.erasedAt,
+    })
+})
+
 test('an export holds everything about one person, as GET answers it, and nobody else', async () => {
   await person()
   const { customerId, conversation, note, ticket, booking } = await person()

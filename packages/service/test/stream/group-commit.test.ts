@@ -8,7 +8,6 @@ import type { Unit } from '../../src/journal/change.ts'
 import {
   type CallPart,
   defaultLimits,
-  exclusiveKeys,
   GroupCommit,
   type GroupLimits,
 } from '../../src/journal/group-commit.ts'
@@ -152,6 +151,7 @@ test('nothing under way shares a row, unique value or key; a row keeps its order
       const { group, open, calls } = scripted(limits)
       const started = new Map<string, number[]>()
       const serials = new Map<Unit, number>()
+      const keysOf = new Map<Unit, readonly string[]>()
       let settled = 0
       submissions.forEach(({ organization, id, email, key }, n) => {
         const one = change(`${organization}${id}`, {
@@ -159,6 +159,11 @@ test('nothing under way shares a row, unique value or key; a row keeps its order
           ...(key === null ? {} : { key: `k${key}` }),
         })
         serials.set(one, n)
+        const own = { id, email, key }
+        keysOf.set(
+          one,
+          Object.entries(own).flatMap(([what, value]) => (value === null ? [] : `${what} ${value}`)),
+        )
         const count = () => settled++
         group.submit(organization, one).then(count, count)
       })
@@ -171,7 +176,7 @@ test('nothing under way shares a row, unique value or key; a row keeps its order
         )) {
           expect(parts.length).toBe(1)
           for (const part of parts) expect(part.units.length).toBeLessThanOrEqual(limits.changes)
-          const keys = parts.flatMap((part) => part.units.flatMap(exclusiveKeys))
+          const keys = parts.flatMap((part) => part.units.flatMap((one) => keysOf.get(one) ?? []))
           expect(new Set(keys).size, `keys under way of ${organization}`).toBe(keys.length)
         }
         for (const call of calls.slice(seen)) {
