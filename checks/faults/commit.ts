@@ -62,7 +62,7 @@ export const commitFaults: readonly Fault[] = [
       '(select k.stamp from commits k where k.organization_id = p_organization_id\n    order by k.stamp desc limit 1)':
         'null',
     },
-    killers: ['stream/commit-function.pg.test.ts', 'stream/interleaving.pg.test.ts'],
+    killers: ['stream/interleaving.pg.test.ts'],
   },
   {
     name: 'an organization that another database serves is written here',
@@ -199,13 +199,15 @@ export const commitFaults: readonly Fault[] = [
     change: {
       'unnest(v_written) g where g.rows < 0;': 'unnest(v_written) g where g.rows < 0 and g.tail is not null;',
     },
-    killers: ['retention/maintenance.pg.test.ts', 'retention/erasure.pg.test.ts'],
+    killers: ['retention/erasure.pg.test.ts'],
+    titled: 'a day after',
   },
   {
     name: 'earlier payloads of what is detached are erased whole',
     file: commit,
     change: { 'unnest(v_written) g where g.rows < 0;': 'unnest(v_written) g;' },
-    killers: ['retention/maintenance.pg.test.ts', 'retention/erasure.pg.test.ts'],
+    killers: ['retention/erasure.pg.test.ts'],
+    titled: 'the reference alone',
   },
 
   // 5. Refusals.
@@ -241,6 +243,7 @@ export const commitFaults: readonly Fault[] = [
     file: 'journal/beyond-limits.sql',
     change: { 'and c.id <> all(p_refused) window': 'window' },
     killers: ['http/storage-limits.pg.test.ts'],
+    titled: 'as many as fit',
   },
   {
     name: 'one row fewer than the limit is stored',
@@ -323,7 +326,8 @@ export const commitFaults: readonly Fault[] = [
     name: 'a stored response has the representation in place of its own body',
     file: commit,
     change: { "coalesce(c.response->>'body', v_receipt, w.body)": 'coalesce(v_receipt, w.body)' },
-    killers: ['http/batch.pg.test.ts', 'http/replayed-alike.pg.test.ts'],
+    killers: ['http/batch.pg.test.ts'],
+    titled: 'same batch twice',
   },
   {
     name: 'the stored response of an erase has no receipt',
@@ -380,13 +384,14 @@ export const commitFaults: readonly Fault[] = [
     name: 'an event has the time of the clock and not the stamp',
     file: commit,
     change: { 'e.type, v_stamp, w.kind': 'e.type, p_now, w.kind' },
-    killers: ['stream/commit-outcomes.pg.test.ts', 'stream/clock-skew.pg.test.ts'],
+    killers: ['stream/interleaving.pg.test.ts', 'stream/clock-skew.pg.test.ts'],
   },
   {
     name: 'every event of a change has its body',
     file: commit,
     change: { 'case e.place when 1 then w.body end': 'w.body' },
-    killers: ['http/events.pg.test.ts', 'stream/commit-function.pg.test.ts'],
+    killers: ['http/events.pg.test.ts'],
+    titled: 'a PATCH of a status',
   },
   {
     name: 'the first event of a change has no body',
@@ -400,26 +405,28 @@ export const commitFaults: readonly Fault[] = [
     file: commit,
     change: { '(select generate_subscripts(w.events, 1) as place) p': '(select 1 as place) p' },
     killers: ['http/events.pg.test.ts'],
-    titled: 'a change and its event are one',
+    titled: 'a PATCH of a status',
   },
   {
     name: 'events of a change do not find its body',
     file: commit,
     change: { 'event_of_change(w.event_id, e.place)': 'event_of_change(new_uuid_v7(v_stamp), e.place)' },
     killers: ['http/events.pg.test.ts'],
-    titled: 'a change and its event are one',
+    titled: 'a PATCH of a status',
   },
   {
     name: 'what a change changed is lost',
     file: commit,
     change: { 'w.trace_context, w.changed, w.cause\n': 'w.trace_context, null, w.cause\n' },
     killers: ['delivery/conditions.pg.test.ts'],
+    titled: 'when a change changed',
   },
   {
     name: 'who caused a change is lost',
     file: commit,
     change: { 'w.trace_context, w.changed, w.cause\n': 'w.trace_context, w.changed, null\n' },
     killers: ['delivery/actor.pg.test.ts'],
+    titled: 'an endpoint that asks',
   },
   {
     name: 'counters are those of the time of the clock, and not of the stamp',

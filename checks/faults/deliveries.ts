@@ -8,14 +8,13 @@ export const deliveryFaults: readonly Fault[] = [
     name: 'an endpoint that is disabled gets deliveries',
     file: create,
     change: { "and w.status = 'active'": '' },
-    killers: ['webhooks/change.pg.test.ts'],
-    titled: 'disabled by hand',
+    killers: ['delivery/created.pg.test.ts'],
   },
   {
     name: 'an endpoint gets events that it does not subscribe to',
     file: create,
     change: { 'on e.type = any(w.events)': 'on true' },
-    killers: ['webhooks/change.pg.test.ts', 'delivery/large-commit.pg.test.ts'],
+    killers: ['delivery/created.pg.test.ts'],
   },
   {
     name: 'endpoints of other organizations get deliveries',
@@ -24,7 +23,7 @@ export const deliveryFaults: readonly Fault[] = [
       "where w.organization_id = p_organization_id and w.status = 'active'": "where w.status = 'active'",
       's\n      where w.organization_id = p_organization_id and': 's\n      where',
     },
-    killers: ['delivery/isolation.pg.test.ts'],
+    killers: ['delivery/created.pg.test.ts'],
   },
   {
     name: 'an event is delivered twice',
@@ -33,8 +32,7 @@ export const deliveryFaults: readonly Fault[] = [
       'join unnest(p_events, p_types, p_kinds, p_subjects) as e(':
         'cross join generate_series(1, 2) join unnest(p_events, p_types, p_kinds, p_subjects) as e(',
     },
-    killers: ['delivery/large-commit.pg.test.ts'],
-    titled: '1,000 deliveries',
+    killers: ['delivery/created.pg.test.ts'],
   },
   {
     name: 'only the first event of a commit is delivered',
@@ -43,8 +41,7 @@ export const deliveryFaults: readonly Fault[] = [
       'join unnest(p_events, p_types, p_kinds, p_subjects) as e(':
         'join unnest(p_events[1:1], p_types, p_kinds, p_subjects) as e(',
     },
-    killers: ['delivery/large-commit.pg.test.ts'],
-    titled: '1,000 deliveries',
+    killers: ['delivery/created.pg.test.ts'],
   },
   {
     name: 'a thousand deliveries are left to workers',
@@ -68,12 +65,13 @@ export const deliveryFaults: readonly Fault[] = [
     file: create,
     change: { "case when w.options ?| '{conditions,skipOwn}'": 'case when false' },
     killers: ['delivery/conditions.pg.test.ts'],
+    titled: 'when a change changed',
   },
   {
     name: 'an idle queue does not become due',
     file: create,
     change: { 'elsif v_idle is not null then': 'elsif false then' },
-    killers: ['delivery/told.pg.test.ts', 'delivery/endpoint-queues.pg.test.ts'],
+    killers: ['delivery/created.pg.test.ts'],
   },
   {
     name: 'the worker that holds a queue is not notified',
@@ -83,6 +81,7 @@ export const deliveryFaults: readonly Fault[] = [
         'filter (where q.lease_id is null and coalesce(q.due_at > p_now, true))',
     },
     killers: ['delivery/told.pg.test.ts'],
+    titled: 'a commit notifies',
   },
   {
     name: 'deliveries wait for the stamp where clocks are far apart',

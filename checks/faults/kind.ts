@@ -248,6 +248,7 @@ export const kindFaults: readonly Fault[] = [
     file: kind,
     change: { 'u.events, u.changed, u.trace_context': 'u.events, null, u.trace_context' },
     killers: ['delivery/conditions.pg.test.ts'],
+    titled: 'when a change changed',
   },
 
   // unlink
@@ -282,6 +283,7 @@ export const kindFaults: readonly Fault[] = [
       "'__detached_field__' from detached d\n": "'__detached_field__' from detached d where false\n",
     },
     killers: ['retention/erasure.pg.test.ts'],
+    titled: 'the reference alone',
   },
   {
     name: 'a dependent goes without an event',
@@ -304,6 +306,7 @@ export const kindFaults: readonly Fault[] = [
     file: unlink,
     change: { 'p_of.trace_context, p_of.cause,': 'p_of.trace_context, null,' },
     killers: ['delivery/actor.pg.test.ts'],
+    titled: 'takes along',
   },
   {
     name: 'a detached row counts as removed',

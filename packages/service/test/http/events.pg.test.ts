@@ -51,6 +51,12 @@ describe('a change and its event are one', () => {
       expect(new Set(events.map(({ body }) => body))).toEqual(
         new Set([(await api.get(`/v1/tickets/${id}`)).text]),
       )
+      // The bytes are stored once for each of the two changes.
+      const { rows } = await shared().database.pool.query(
+        'select 1 from events e where e.subject_id = $1 and e.body is not null',
+        [id],
+      )
+      expect(rows).toHaveLength(2)
     },
   )
 

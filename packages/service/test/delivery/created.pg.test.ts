@@ -1,0 +1,36 @@
+/** Which deliveries a commit creates: for each event one to each endpoint of its organization that is active and subscribed. */
+import { expect, test } from 'vitest'
+import { makeTicket } from '../../../testbed/desk.ts'
+import { makeWebhook } from '../../../testbed/hooks.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
+
+const shared = sharedService()
+
+test('each event has one delivery to each endpoint that is active and subscribed, whose queue is then due', async () => {
+  const api = await shared().newOrganization()
+  const changed = { events: ['ticket.updated', 'ticket.status_changed'] }
+  const { id: both } = await makeWebhook(api, changed)
+  const { id: one } = await makeWebhook(api, { events: ['ticket.status_changed', 'customer.updated'] })
+  const { id: disabled } = await makeWebhook(api, changed)
+  expect((await api.patch(`/v1/webhooks/${disabled}`, { status: 'disabled' })).status).toBe(200)
+  await makeWebhook(await shared().newOrganization(), changed)
+  const { id: ticket } = await makeTicket(api)
+  expect((await api.patch(`/v1/tickets/${ticket}`, { status: 'pending' })).status).toBe(200)
+
+  const { pool } = shared().database
+  const { rows } = await pool.query<{ webhook_id: string; event_type: string }>(
+    `select d.webhook_id, d.event_type from deliveries d join events e on e.id = d.event_id and e.type = d.event_type
+       where d.subject_id = $1 order by d.webhook_id, d.event_type`,
+    [ticket],
+  )
+  expect(rows.map(({ webhook_id, event_type }) => [webhook_id, event_type])).toEqual([
+    [both, 'ticket.status_changed'],
+    [both, 'ticket.updated'],
+    [one, 'ticket.status_changed'],
+  ])
+  const due = await pool.query<{ due: boolean }>(
+    'select q.due_at is not null as due from endpoint_queues q where q.webhook_id = any($1)',
+    [[both, one]],
+  )
+  expect(due.rows).toEqual([{ due: true }, { due: true }])
+})
