@@ -297,7 +297,7 @@ export const commitFaults: readonly Fault[] = [
     file: commit,
     change: { "'{insert __kind__,update __kind__}'": "'{insert __kind__}'" },
     killers: ['stream/commit-outcomes.pg.test.ts'],
-    titled: 'answers what is stored',
+    titled: 'outdated row',
   },
 
   // 7. Stored responses.

@@ -63,17 +63,19 @@ test('a removal takes what refers to it, and the same call refuses what would', 
 
 test('a commit answers what is stored: of new rows, numbered ones, changed and removed ones', async () => {
   await using journal = await testJournal()
-  const { pool, decide, organizationId } = journal
+  const { pool, clock, decide, organizationId } = journal
   const name = 'Ada "the \\ first" 😀'
   const ada = await journal.done(decide.customer.create(organizationId, { name }))
   const eve = await journal.done(decide.customer.create(organizationId, { name: 'Eve' }))
   const ticket = (subject: string) => decide.ticket.create(organizationId, { subject, customerId: ada.id })
+  const first = await ticket('first')
+  clock.advance(1)
   const changes = [
     await decide.customer.create(organizationId, { name: 'Bob' }),
     await decide.customer.update(organizationId, ada, { company: 'é\u0001' }),
     await decide.customer.remove(organizationId, eve),
-    await ticket('one'),
-    await ticket('two'),
+    await ticket('second'),
+    first,
   ]
   const outcomes = await journal.commitInOneCall(...changes.map((change) => ({ changes: [change] })))
   const told = outcomes.flatMap((outcome) => (outcome.outcome === 'done' ? outcome.value : []))
@@ -84,10 +86,9 @@ test('a commit answers what is stored: of new rows, numbered ones, changed and r
   )
   const stored = new Map(rows.map(({ id, body }) => [id, body]))
   expect(told).toEqual(changes.map(({ id }) => stored.get(id)))
-  // Of two that were decided in the same millisecond either may be the first.
-  const numbers = told.map((body) => JSON.parse(body).number)
-  expect(numbers.slice(0, 3)).toEqual([undefined, undefined, undefined])
-  expect(numbers.slice(3).sort()).toEqual([1, 2])
+  // Numbers are in the order of creation.
+  expect(told.map((body) => JSON.parse(body).number)).toEqual([undefined, undefined, undefined, 2, 1])
+  expect(await audit(pool, organizationId)).toEqual([])
 })
 
 test('values and keys that are taken refuse their change and not its neighbours', async () => {
