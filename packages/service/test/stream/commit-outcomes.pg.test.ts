@@ -1,7 +1,7 @@
 /** What the commit function answers where two changes, or two clocks, meet. */
 import { expect, test } from 'vitest'
 import { audit, eventsOf } from '../../../testbed/audit.ts'
-import { idempotencyRecord, rowOf } from '../../../testbed/decide.ts'
+import { decideMessage, idempotencyRecord, rowOf } from '../../../testbed/decide.ts'
 import { testJournal } from '../../../testbed/journal.ts'
 import type { UnitOutcome } from '../../src/journal/change.ts'
 import { refused } from '../../src/kernel/outcome.ts'
@@ -115,6 +115,35 @@ test('values and keys that are taken refuse their change and not its neighbours'
   const current = outcomes[3]?.outcome === 'done' ? rowOf(outcomes[3].value) : ada
   await journal.done(decide.customer.remove(organizationId, current))
   await journal.done(create({ email: 'ada@example.com', externalId: '1' }))
+})
+
+test('a unit is a conflict where a row that refers to its object came, went or changed since', async () => {
+  await using journal = await testJournal()
+  const { clock, decide, organizationId, done } = journal
+  const { id: customerId } = await done(decide.customer.create(organizationId, { name: 'Ada' }))
+  const ticket = (conversationId: string) => {
+    const body = { subject: 's', customerId, conversationId, status: 'pending' }
+    return done(decide.ticket.create(organizationId, body))
+  }
+  type Row = Awaited<ReturnType<typeof ticket>>
+  const after = async (meanwhile: (first: Row, second: Row) => Promise<unknown>) => {
+    const opened = { customerId, channel: 'email' }
+    const conversation = await done(decide.conversation.create(organizationId, opened))
+    const tickets = [await ticket(conversation.id), await ticket(conversation.id)] as const
+    const author = { type: 'customer' }
+    const body = { conversationId: conversation.id, direction: 'inbound', author, body: 'Hello' }
+    const unit = await decideMessage(clock, organizationId, body, { conversation, tickets })
+    await meanwhile(...tickets)
+    // Of what it was decided on, it changes the conversation alone.
+    const changes = unit.changes.filter(({ table }) => table.kind !== 'ticket')
+    const [outcome] = await journal.commitInOneCall({ ...unit, changes })
+    return outcome && refusalOf(outcome)
+  }
+  const update = (row: Row, patch: object) => done(decide.ticket.update(organizationId, row, patch))
+  expect(await after(async () => {})).toBe('done')
+  expect(await after((first) => ticket(JSON.parse(first.body).conversationId))).toBe('conflict')
+  expect(await after((first) => update(first, { status: 'open' }))).toBe('conflict')
+  expect(await after((_, second) => update(second, { subject: 'another' }))).toBe('conflict')
 })
 
 /** Why the change of a unit was refused; undefined when its row had moved on. */
