@@ -6,41 +6,38 @@ const create = 'delivery/create-deliveries.sql'
 export const deliveryFaults: readonly Fault[] = [
   {
     name: 'an endpoint that is disabled gets deliveries',
-    file: create,
-    change: { "and w.status = 'active'": '' },
+    file: 'delivery/active-endpoints.sql',
+    change: { " and w.status = 'active'": '' },
+    killers: ['delivery/created.pg.test.ts'],
+  },
+  {
+    name: 'no deliveries are created',
+    file: 'journal/commit.sql',
+    change: { 'if v_endpoints is not null then': 'if false then' },
+    killers: ['delivery/created.pg.test.ts'],
+  },
+  {
+    name: 'only an endpoint that subscribes to every event of a commit gets deliveries',
+    file: 'journal/commit.sql',
+    change: { 'where a.events && array(': 'where a.events @> array(' },
     killers: ['delivery/created.pg.test.ts'],
   },
   {
     name: 'an endpoint gets events that it does not subscribe to',
     file: create,
-    change: { 'on e.type = any(w.events)': 'on true' },
-    killers: ['delivery/created.pg.test.ts'],
-  },
-  {
-    name: 'endpoints of other organizations get deliveries',
-    file: create,
-    change: {
-      "where w.organization_id = p_organization_id and w.status = 'active'": "where w.status = 'active'",
-      's\n      where w.organization_id = p_organization_id and': 's\n      where',
-    },
+    change: { 'on e.event_type = any(w.events)': 'on true' },
     killers: ['delivery/created.pg.test.ts'],
   },
   {
     name: 'an event is delivered twice',
     file: create,
-    change: {
-      'join unnest(p_events, p_types, p_kinds, p_subjects) as e(':
-        'cross join generate_series(1, 2) join unnest(p_events, p_types, p_kinds, p_subjects) as e(',
-    },
+    change: { 'join unnest(p_events) e on': 'cross join generate_series(1, 2) join unnest(p_events) e on' },
     killers: ['delivery/created.pg.test.ts'],
   },
   {
     name: 'only the first event of a commit is delivered',
     file: create,
-    change: {
-      'join unnest(p_events, p_types, p_kinds, p_subjects) as e(':
-        'join unnest(p_events[1:1], p_types, p_kinds, p_subjects) as e(',
-    },
+    change: { 'join unnest(p_events) e on': 'join unnest(p_events[1:1]) e on' },
     killers: ['delivery/created.pg.test.ts'],
   },
   {
@@ -56,7 +53,7 @@ export const deliveryFaults: readonly Fault[] = [
   {
     name: 'more than a thousand deliveries are made by the commit',
     file: create,
-    change: { 'if p_large then': 'if false then' },
+    change: { 'if v_large then': 'if false then' },
     killers: ['delivery/large-commit.pg.test.ts'],
     titled: 'of 1,001',
   },

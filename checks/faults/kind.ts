@@ -238,7 +238,7 @@ export const kindFaults: readonly Fault[] = [
     file: kind,
     change: { '::numeric - u.old_term,': '::numeric,' },
     killers: ['stream/commit-function.pg.test.ts'],
-    titled: 'the digest is a sum',
+    titled: 'the digest is the sum',
   },
   {
     name: 'the content before a change stays in the digest',
