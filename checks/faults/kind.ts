@@ -23,8 +23,8 @@ export const kindFaults: readonly Fault[] = [
     name: 'a delete is made though its row has moved on',
     file: kind,
     change: {
-      "where t.organization_id = c.organization_id and t.id = c.id and t.updated_at = c.expected\n        and coalesce(t.removed_at, 'infinity') = 'infinity'\n      returning":
-        "where t.organization_id = c.organization_id and t.id = c.id\n        and coalesce(t.removed_at, 'infinity') = 'infinity'\n      returning",
+      'where t.organization_id = c.organization_id and t.id = c.id and t.updated_at = c.expected\n      returning':
+        'where t.organization_id = c.organization_id and t.id = c.id\n      returning',
     },
     killers: ['stream/commit-outcomes.pg.test.ts'],
     titled: 'outdated row',
@@ -207,8 +207,8 @@ export const kindFaults: readonly Fault[] = [
     name: 'an update is made though its row has moved on',
     file: kind,
     change: {
-      'and t.id = c.id and t.updated_at = c.expected\n          and coalesce':
-        'and t.id = c.id\n          and coalesce',
+      'and t.id = c.id and t.updated_at = c.expected\n        returning':
+        'and t.id = c.id\n        returning',
     },
     killers: ['stream/commit-outcomes.pg.test.ts'],
     titled: 'outdated row',

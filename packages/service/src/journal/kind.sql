@@ -2,8 +2,9 @@
 -- calls the functions in this order, under the clock row; after the deletes those of unlink.sql. Each returns what it
 -- has refused or written. No other kind's table is read, but to see that a row referred to exists.
 --
--- Rows are found by their key, whatever the planner knows of the tables: a row that is expected by a condition that no
--- partial index matches; a row referred to by a range, of which only the key has the order; see also changes-of.sql.
+-- No removed row has an expected version, as its removal has a stamp of its own. Rows are found by their key, whatever
+-- the planner knows of the tables: a row referred to by a range, of which only the key has the order; see also
+-- changes-of.sql.
 
 -- Refusals of changes, and of rows that their units were decided on, that are in another version by now.
 create function moved_on___kind__(p_organization_id uuid, p_changes commit_change[]) returns jsonb
@@ -13,7 +14,7 @@ begin
     from changes_of(p_organization_id, p_changes, '__kind__', null, '{}') c
     where c.expected is not null
       and not exists (select 1 from __table__ t where t.organization_id = c.organization_id and t.id = c.id
-        and t.updated_at = c.expected and coalesce(t.removed_at, 'infinity') = 'infinity')));
+        and t.updated_at = c.expected)));
 end;
 $function$;
 
@@ -29,7 +30,6 @@ begin
         = row(p_stamp, p_stamp, removal_record('__kind__', t.id, p_stamp), __nulls__)
       from changes_of(p_organization_id, p_changes, '__kind__', 'delete', p_refused) c
       where t.organization_id = c.organization_id and t.id = c.id and t.updated_at = c.expected
-        and coalesce(t.removed_at, 'infinity') = 'infinity'
       returning t.id, t.body, c.events, c.trace_context, c.cause, c.bytes, c.old_term, c.old_content)
   select array_agg(row('__kind__', g.id, g.body, g.body, g.events, null, g.trace_context, g.cause,
       -1, -g.bytes, -g.old_term, -g.old_content, 0)::written_row) into v_gone from gone g;
@@ -54,7 +54,7 @@ begin
   v_current := array(select c.change from changes_of(p_organization_id, p_changes, '__kind__', null, p_refused) c
     where c.checks is not null
       and (c.expected is null or exists (select 1 from __table__ t where t.organization_id = c.organization_id
-        and t.id = c.id and t.updated_at = c.expected and coalesce(t.removed_at, 'infinity') = 'infinity')));
+        and t.id = c.id and t.updated_at = c.expected)));
   -- Unique values that another row has.
   -- each unique
   if '__kind__.__column__' = any(p_checks) then
@@ -149,7 +149,6 @@ begin
           = row(p_stamp, p_heads[c.head] || v_tail, greatest(t.body_version, __version__), __values__)
         from changes_of(p_organization_id, p_changes, '__kind__', 'update', p_refused) c
         where t.organization_id = c.organization_id and t.id = c.id and t.updated_at = c.expected
-          and coalesce(t.removed_at, 'infinity') = 'infinity'
         returning t.id, t.body, c.events, c.changed, c.trace_context, c.cause, c.bytes, c.old_term, c.old_content)
     -- The terms and bytes of the row before come from the change, and its version proves them.
     select array_agg(row('__kind__', u.id, u.body, v_tail, u.events, u.changed, u.trace_context, u.cause,
