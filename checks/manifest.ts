@@ -148,7 +148,7 @@ export const checks: Readonly<Record<string, Check>> = {
     shows: 'tests notice each of the faults that are planted in the SQL of a commit, one after another',
     program: ['checks/faults.ts'],
     needs: [],
-    minutes: 40,
+    minutes: 30,
     when: 'night',
   },
   search: {

@@ -1,10 +1,12 @@
 /** Which deliveries a commit creates: for each event one to each endpoint of its organization that is active and subscribed. */
 import { expect, test } from 'vitest'
-import { makeTicket } from '../../../testbed/desk.ts'
-import { makeWebhook } from '../../../testbed/hooks.ts'
+import { testClock } from '../../../testbed/clock.ts'
+import { makeCustomer, makeTicket } from '../../../testbed/desk.ts'
+import { hour, makeWebhook } from '../../../testbed/hooks.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
 
-const shared = sharedService()
+const clock = testClock()
+const shared = sharedService({ clock })
 
 test('each event has one delivery to each endpoint that is active and subscribed, whose queue is then due', async () => {
   const api = await shared().newOrganization()
@@ -33,4 +35,17 @@ test('each event has one delivery to each endpoint that is active and subscribed
     [[both, one]],
   )
   expect(due.rows).toEqual([{ due: true }, { due: true }])
+})
+
+test('a delivery is due now though the stamps are ahead, as the clock was set back', async () => {
+  const api = await shared().newOrganization()
+  const { id } = await makeWebhook(api)
+  await makeCustomer(api)
+  clock.advance(-hour)
+  await makeCustomer(api)
+  const { rows } = await shared().database.pool.query<{ due: Date }>(
+    'select d.next_attempt_at as due from deliveries d where d.webhook_id = $1 order by d.next_attempt_at limit 1',
+    [id],
+  )
+  expect(rows[0]?.due.getTime()).toBe(clock.now())
 })

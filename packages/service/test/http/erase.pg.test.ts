@@ -81,6 +81,7 @@ test('it is repeated with its Idempotency-Key, also after maintenance, and is 40
   const key = { 'idempotency-key': 'once' }
   const both = await Promise.all([api.post(path, undefined, key), api.post(path, undefined, key)])
   expect(both.map(({ status }) => status)).toEqual([200, 200])
+  expect(both[0]?.text).toBe(both[1]?.text)
   await shared().app.maintenance.run()
   const again = await api.post(path, undefined, key)
   expect([again.text, again.headers.get('idempotent-replayed')]).toEqual([both[0]?.text, 'true'])

@@ -23,12 +23,15 @@ test('a change of an outdated row is a conflict, whatever else it would run into
   const mine = { name: 'Ada', externalId: 'mine' }
   const old = await journal.done(decide.customer.create(organizationId, mine))
   await journal.done(decide.customer.update(organizationId, old, { externalId: null }))
-  const other = await journal.done(decide.customer.create(organizationId, { ...mine, name: 'Bob' }))
+  const bob = { ...mine, name: 'Bob', email: 'bob@example.com' }
+  const other = await journal.done(decide.customer.create(organizationId, bob))
 
   // Decided on the row as it was: it carries along the external id that another customer has by now.
   const renamed = await decide.customer.update(organizationId, old, { name: 'Ada Lovelace' })
+  const taking = await decide.customer.update(organizationId, old, { email: bob.email })
   const removed = await decide.customer.remove(organizationId, old)
-  for (const late of [renamed, removed]) expect(await commit(late)).toEqual([refused({ reason: 'conflict' })])
+  for (const late of [renamed, taking, removed])
+    expect(await commit(late)).toEqual([refused({ reason: 'conflict' })])
 
   // The same change decided on the current row runs into it.
   const [current] = await commit(await decide.customer.update(organizationId, other, { name: 'Bob Martin' }))
@@ -97,13 +100,14 @@ test('values and keys that are taken refuse their change and not its neighbours'
   const create = (body: object) => decide.customer.create(organizationId, body)
   const ada = await journal.done(create({ email: 'ada@example.com', externalId: '1' }))
   const bob = await journal.done(create({ email: 'bob@example.com' }))
+  const renamed = await decide.customer.update(organizationId, ada, { name: 'Ada' })
   const outcomes = await commit(
     // Both of its values are taken: it is told of one.
     await create({ email: 'ada@example.com', externalId: '1' }),
     await create({ email: 'eve@example.com' }),
     await decide.customer.update(organizationId, bob, { externalId: '1' }),
-    // Its own values do not stand in its way.
-    await decide.customer.update(organizationId, ada, { email: 'ada@example.com', name: 'Ada' }),
+    // Its own values do not stand in its way, where all are checked as in an upgrade.
+    Object.assign(renamed, { unique: { email: 'ada@example.com', external_id: '1' } }),
   )
   expect(outcomes).toMatchObject([
     refused({ reason: 'duplicate', field: 'email', existingId: ada.id }),
