@@ -1,6 +1,6 @@
 import { kindApi } from '../../packages/service/src/kinds/http/routes.ts'
 import type { Kind } from '../../packages/service/src/kinds/model/kind.ts'
-import { eventSentence } from '../../packages/service/src/openapi/operation.ts'
+import { eventSentence } from '../../packages/service/src/openapi/document.ts'
 import { endpointEvents } from '../../packages/service/src/webhooks/event-types.ts'
 import { madeBy, table } from './markdown.ts'
 

@@ -1,9 +1,7 @@
 /** The API as a document: every module, in the order in which the document shows them. */
 
 import { scopeNames } from './auth/scopes.ts'
-import { addressesApi } from './http/addresses-route.ts'
-import { documentApi } from './http/document-route.ts'
-import { healthApi } from './http/health.ts'
+import { addressesApi, documentApi, healthApi } from './http/own-routes.ts'
 import { inboxApi } from './inbox/routes.ts'
 import { consoleLinkApi } from './keys/console-link-routes.ts'
 import { keyApi } from './keys/routes.ts'

@@ -21,11 +21,9 @@ import { createDirectory } from './databases/directory.ts'
 import { createDatabaseRouter, type DatabaseRouter } from './databases/router.ts'
 import { createResolver } from './delivery/target/resolver.ts'
 import { kinds as deskKinds } from './desk/index.ts'
-import { addressesApi } from './http/addresses-route.ts'
 import { RequestAdmission } from './http/admit.ts'
-import { createDocument, documentApi } from './http/document-route.ts'
-import { createHealth, healthApi } from './http/health.ts'
 import type { Offload } from './http/offload.ts'
+import { addressesApi, createDocument, createHealth, documentApi, healthApi } from './http/own-routes.ts'
 import { bindRoutes, registerRoutes, registerSharded, type ShardRouter } from './http/route.ts'
 import { createServer } from './http/server.ts'
 import { refuseOtherMethods } from './http/unknown-address.ts'
@@ -207,9 +205,9 @@ function openShards(
       database === first ? null : { ...directory, pool: first.pool },
     )
   const shards = [open(first), ...databases.slice(1).map(open)] as const
-  const [asked, ...others] = shards.map((shard) => ({ ...shard, name: nameOf(shard) }))
-  if (asked === undefined) throw new Error('there is no database')
-  const router = createDatabaseRouter({ directory, clock: first.clock, shards: [asked, ...others] })
+  const [named, ...others] = shards.map((shard) => ({ ...shard, name: nameOf(shard) }))
+  if (named === undefined) throw new Error('there is no database')
+  const router = createDatabaseRouter({ directory, clock: first.clock, shards: [named, ...others] })
   return { shards, router }
 }
 

@@ -11,13 +11,18 @@ import { observePools, observeStatements } from './db/observe-statements.ts'
 import { createPing } from './db/pool.ts'
 import { attemptsOf, type DeliverySettings } from './delivery/model.ts'
 import type { Resolver } from './delivery/target/resolver.ts'
-import { bindRoutes } from './http/route.ts'
+import { type BoundRoutes, bindRoutes } from './http/route.ts'
 import { createIdempotencyStore } from './idempotency/stored-responses.ts'
 import { inboxApi } from './inbox/routes.ts'
 import type { StorageLimits } from './journal/change.ts'
-import { createJournal } from './journal/journal.ts'
+import { createFeed } from './journal/feed.ts'
+import { createJournal, type Journal } from './journal/journal.ts'
 import { createNotifier, type NotifyWorker } from './journal/notifier.ts'
+import { createRangeDigestReader } from './journal/range-digests.ts'
+import { createRowReader } from './journal/rows.ts'
+import { createReadClocks, createWaitingReaders, type WaitingReaders } from './journal/waiting-readers.ts'
 import { loggable } from './kernel/log.ts'
+import { createKeyedQueue } from './kernel/shared-work.ts'
 import { processLabel, type Telemetry } from './kernel/telemetry.ts'
 import type { Clock } from './kernel/timestamps.ts'
 import { consoleLinkApi } from './keys/console-link-routes.ts'
@@ -25,9 +30,15 @@ import { createConsoleLinks, createKeySessions } from './keys/console-links.ts'
 import { createKeys } from './keys/keys.ts'
 import { keyApi } from './keys/routes.ts'
 import { forgetRevoked, revokedKept } from './keys/store.ts'
-import { kindRoutes } from './kinds/http/kind-services.ts'
+import { createBatch } from './kinds/http/batch.ts'
+import { createBrowse } from './kinds/http/browse.ts'
+import { kindApi } from './kinds/http/routes.ts'
+import { joinedFeeds, streamApi } from './kinds/http/stream-routes.ts'
 import { outdatedRows } from './kinds/model/backfill.ts'
+import { createChanges } from './kinds/model/changes.ts'
+import { namedReferences } from './kinds/model/imports.ts'
 import type { Kind } from './kinds/model/kind.ts'
+import type { Rows } from './kinds/model/units.ts'
 import {
   createBacklogMetrics,
   createConnectionMetrics,
@@ -43,8 +54,7 @@ import { createOrganizations } from './organization/organization.ts'
 import { organizationApi } from './organization/routes.ts'
 import { erasePayloads } from './retention/erasure.ts'
 import { missingLogWeeks } from './retention/log-weeks.ts'
-import { createMaintenance } from './retention/maintenance.ts'
-import { largest, largestStores } from './retention/storage.ts'
+import { createMaintenance, largest, largestStores } from './retention/maintenance.ts'
 import { schemaOf } from './schema.ts'
 import { webhookRoutes } from './webhooks/bound-routes.ts'
 import { createVault, keysOf, readNamedKeys } from './webhooks/vault.ts'
@@ -204,4 +214,56 @@ function sharedBy(pool: Pool, register: Registry, telemetry: Telemetry | null): 
   }
   const database: FairPool = new FairPool(pool, observer)
   return database
+}
+
+interface DeskOptions {
+  readonly pool: Pool
+  readonly database: Database
+  readonly clock: Clock
+  readonly kinds: readonly Kind[]
+  readonly journal: Journal
+  readonly searchTimeout: number
+  readonly erasePayloads: (organizationId: string) => Promise<void>
+}
+
+/** The caller notifies `readers` of commits. */
+function kindRoutes(options: DeskOptions): {
+  readonly parts: readonly BoundRoutes[]
+  readonly readers: WaitingReaders
+} {
+  const { pool, database, clock, kinds, journal } = options
+  const readers = createWaitingReaders(createReadClocks(pool))
+  const rows = createRows(database, kinds)
+  const queue = createKeyedQueue()
+  const parts = kinds.map((kind) => {
+    const writing = { kind, journal, rows, clock, queue }
+    const services = {
+      rows: rows(kind),
+      stream: {
+        feed: createFeed(database, kind.table),
+        kinds: new Set([kind.name]),
+        readers,
+      },
+      browse: createBrowse(database, kind, options.searchTimeout),
+      changes: createChanges(writing),
+      batch: createBatch({ ...writing, references: namedReferences(kind, kinds) }),
+      lines: createFeed(database, kind.table, 'lines'),
+      digests: createRangeDigestReader(database, kind.table),
+      database,
+      clock,
+      erasePayloads: options.erasePayloads,
+    }
+    return bindRoutes(() => kindApi(kind, kinds).routes, services)
+  })
+  const stream = { feedOf: joinedFeeds(database, kinds), readers }
+  return { parts: [...parts, bindRoutes(() => streamApi(kinds).routes, stream)], readers }
+}
+
+function createRows(database: Database, kinds: readonly Kind[]): Rows {
+  const readers = new Map(kinds.map((kind) => [kind.name, createRowReader(database, kind.table)]))
+  return ({ name }) => {
+    const reader = readers.get(name)
+    if (reader === undefined) throw new Error(`this installation has no ${name}`)
+    return reader
+  }
 }

@@ -8,20 +8,24 @@ import {
   countDeliveriesFunction,
   notifySubscriptionsFunction,
 } from './delivery/complete.ts'
-import { commitDelivery } from './delivery/create-deliveries.ts'
 import { disableFunction, failPendingFunction, retryNowFunction } from './delivery/endpoint-queues.ts'
 import { fanOutFunction } from './delivery/fan-outs.ts'
-import { missedFunction } from './delivery/missed.ts'
+import { commitDelivery, missedFunction } from './delivery/functions.ts'
 import { disableRegisteredFunction, expireFunction } from './delivery/registrants.ts'
 import { kinds as deskKinds } from './desk/index.ts'
 import { deskTables } from './desk/tables.ts'
 import { storeLoneResponseFunction } from './idempotency/stored-responses.ts'
 import { inboxTable } from './inbox/read.ts'
 import { commitFunctions } from './journal/commit-function.ts'
-import { lockClockFunction, recordEventFunction } from './journal/lock-clock.ts'
-import { replayedFunction, requireSealedWithFunction, storeResponseFunction } from './journal/responses.ts'
+import {
+  lockClockFunction,
+  recordEventFunction,
+  replayedFunction,
+  requireSealedWithFunction,
+  storeResponseFunction,
+} from './journal/functions.ts'
 import { createLinkFunction } from './keys/console-links.ts'
-import { keyFunctions } from './keys/functions.ts'
+import { keyFunctions } from './keys/store.ts'
 import type { Kind } from './kinds/model/kind.ts'
 import { logFunctions, webhookFunctions } from './webhooks/functions.ts'
 import { recoverPieceFunction } from './webhooks/recovery/job.ts'

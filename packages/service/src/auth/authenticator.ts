@@ -15,9 +15,9 @@ import {
   queryText,
   type TextRow,
 } from '../db/text-query.ts'
-import { coalesce } from '../kernel/coalesce.ts'
 import { LruMap } from '../kernel/lru-map.ts'
 import { networkOf } from '../kernel/networks.ts'
+import { coalesce } from '../kernel/shared-work.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 import { grants } from './scopes.ts'
 import { hashToken, isBearer, isToken } from './token.ts'

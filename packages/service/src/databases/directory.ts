@@ -9,8 +9,8 @@
 import type { Pool } from 'pg'
 import { rolledBack } from '../db/failure.ts'
 import { arrayParameter, hiddenArray, type PreparedStatement, queryText } from '../db/text-query.ts'
-import { coalesce } from '../kernel/coalesce.ts'
 import { nilUuid } from '../kernel/ids.ts'
+import { coalesce } from '../kernel/shared-work.ts'
 
 /** The channel of the directory's database for ids of organizations whose shard has changed. */
 export const directoryChannel = 'deskwire_directory'

@@ -188,7 +188,7 @@ interface InsideOfClient {
 }
 const OpenClient = Client as unknown as new (
   ...config: never[]
-) => Omit<Client, 'query' | 'connect'> & InsideOfClient & { query(...asked: unknown[]): unknown }
+) => Omit<Client, 'query' | 'connect'> & InsideOfClient & { query(...args: unknown[]): unknown }
 
 /** Startup parameters that poolers accept; they refuse all others. */
 const acceptedByPoolers = ['user', 'database', 'application_name', 'client_encoding', 'replication']

@@ -13,8 +13,8 @@ import {
   type QueryResultRow,
   types,
 } from 'pg'
-import { cached } from '../kernel/cached.ts'
 import { atMost } from '../kernel/periodic.ts'
+import { cached } from '../kernel/shared-work.ts'
 import { type Clock, stopwatch } from '../kernel/timestamps.ts'
 import { allowStatements, clientWith, type LocalSettings, QueryWithSettings } from './client.ts'
 

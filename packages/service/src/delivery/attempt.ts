@@ -5,7 +5,6 @@ import { grants } from '../auth/scopes.ts'
 import { loggable } from '../kernel/log.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import { version } from '../kernel/version.ts'
-import { isControl, reachesDisabled } from './control.ts'
 import type {
   AttemptResult,
   Claim,
@@ -14,7 +13,7 @@ import type {
   DeliverySchedule,
   EndpointKey,
 } from './model.ts'
-import { dataFor } from './options.ts'
+import { dataFor, isControl, reachesDisabled } from './model.ts'
 import { originMembers } from './origin.ts'
 import type { SendRequest } from './send/send.ts'
 import type { Sign } from './signer.ts'

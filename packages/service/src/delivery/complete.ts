@@ -6,9 +6,15 @@ import type { SchemaFunction } from '../db/migration.ts'
 import { fillTemplate, readSql, schemaObject } from '../db/sql-file.ts'
 import { arrayParameter, type Parameter, type PreparedStatement, queryText } from '../db/text-query.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
-import { controlTypes, finalStatuses } from './control.ts'
-import { insertDeliveriesFunction, newDeliveryType } from './create-deliveries.ts'
-import { type AttemptResult, type LeasedQueue, type Priority, priorities } from './model.ts'
+import { insertDeliveriesFunction, newDeliveryType } from './functions.ts'
+import {
+  type AttemptResult,
+  controlTypes,
+  finalStatuses,
+  type LeasedQueue,
+  type Priority,
+  priorities,
+} from './model.ts'
 import { type ReadPosition, unread } from './read-position.ts'
 import { countsIn, tallyOf } from './tally.ts'
 import { deliveryTuning } from './tuning.ts'

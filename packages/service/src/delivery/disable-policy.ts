@@ -5,9 +5,9 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
-import type { KeyedQueue } from '../kernel/keyed-queue.ts'
 import { loggable } from '../kernel/log.ts'
 import { LruMap } from '../kernel/lru-map.ts'
+import type { KeyedQueue } from '../kernel/shared-work.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 import type { EndpointQueues } from './endpoint-queues.ts'
 import {
@@ -86,9 +86,9 @@ export function createDisablePolicy(services: {
     const stage = warningStage(failingSince, now, disableAfter, warnAt)
     if (stage === null || failingSince === null) return
     const key = keyOf(endpoint)
-    const said = `${failingSince} ${stage}`
-    if (warned.get(key) === said) return
-    warned.set(key, said)
+    const warning = `${failingSince} ${stage}`
+    if (warned.get(key) === warning) return
+    warned.set(key, warning)
     const { organizationId, webhookId } = endpoint
     const times = {
       failingSince: formatTimestamp(failingSince),

@@ -9,14 +9,20 @@ import { callFunction, fromOrganization, unlessBusy } from '../db/call-function.
 import type { Database } from '../db/fair-pool.ts'
 import type { SchemaFunction } from '../db/migration.ts'
 import { fillTemplate, readSql, schemaObject } from '../db/sql-file.ts'
-import { lockClockFunction } from '../journal/lock-clock.ts'
+import { lockClockFunction } from '../journal/functions.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import { createClaim } from './claim.ts'
 import { archiveAttemptsFunction, countDeliveriesFunction, createComplete } from './complete.ts'
-import { reachingDisabled } from './control.ts'
-import { wakeQueuesFunction } from './create-deliveries.ts'
-import { type DueQueue, type EndpointKey, type LeasedQueue, type Priority, priorities } from './model.ts'
+import { wakeQueuesFunction } from './functions.ts'
+import {
+  type DueQueue,
+  type EndpointKey,
+  type LeasedQueue,
+  type Priority,
+  priorities,
+  reachingDisabled,
+} from './model.ts'
 import { type QueuePosition, sweepQueues, wakeAfterClockSetBack } from './sweep.ts'
 import { failureIndexes } from './tally.ts'
 import { deliveryTuning } from './tuning.ts'

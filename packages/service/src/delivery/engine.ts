@@ -1,9 +1,9 @@
 /** Finds endpoint queues with due deliveries and drains them, many at once. Notifications are hints, so it also searches twice a second. */
 import { randomUUID } from 'node:crypto'
 import { createRateLimiter, type RateLimiter } from '../admission/rate-limit.ts'
-import { createKeyedQueue, type KeyedQueue } from '../kernel/keyed-queue.ts'
 import { loggable, thinned } from '../kernel/log.ts'
 import { atMost, periodic } from '../kernel/periodic.ts'
+import { createKeyedQueue, type KeyedQueue } from '../kernel/shared-work.ts'
 import { stopwatch } from '../kernel/timestamps.ts'
 import { ConcurrencyLimiter, type EndpointLimits } from './concurrency.ts'
 import { createDisablePolicy } from './disable-policy.ts'

@@ -3,7 +3,7 @@ import { fromOrganization, unlessBusy } from '../db/call-function.ts'
 import type { Database } from '../db/fair-pool.ts'
 import type { SchemaFunction } from '../db/migration.ts'
 import { fillTemplate, readSql, schemaObject } from '../db/sql-file.ts'
-import { lockClockFunction } from '../journal/lock-clock.ts'
+import { lockClockFunction } from '../journal/functions.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
 import { type JobLoop, jobLoop } from '../kernel/job-loop.ts'
 import { loggable } from '../kernel/log.ts'
@@ -13,7 +13,7 @@ import {
   newDeliveryType,
   skipReasonFunction,
   wakeQueuesFunction,
-} from './create-deliveries.ts'
+} from './functions.ts'
 import type { JobServices } from './model.ts'
 import { suspendedOrganizations } from './sweep.ts'
 import { deliveryTuning } from './tuning.ts'
@@ -39,14 +39,14 @@ export function createFanOuts(
       return rows.map((row) => ({ organizationId: row.organization_id }))
     },
     async run({ organizationId }) {
-      const called = database.ofLong(organizationId).query<{ came: 'more' | 'done' | 'busy' }>({
+      const called = database.ofLong(organizationId).query<{ outcome: 'more' | 'done' | 'busy' }>({
         name: piece,
-        text: `select ${piece}($1, $2, ${eventsAPiece}, ${eventsOfOne}, ${backlogAtMost}) as came
+        text: `select ${piece}($1, $2, ${eventsAPiece}, ${eventsOfOne}, ${backlogAtMost}) as outcome
                  ${fromOrganization}`,
         values: [organizationId, formatTimestamp(clock.now())],
       })
       const answer = await unlessBusy(called)
-      if (answer === 'busy' || (answer.rows[0]?.came ?? 'busy') === 'busy') return 'busy'
+      if (answer === 'busy' || (answer.rows[0]?.outcome ?? 'busy') === 'busy') return 'busy'
       onDeliveries()
       return 'done'
     },

@@ -1,9 +1,10 @@
 /** The types of this room. Times are milliseconds since the Unix epoch, durations milliseconds. */
+
+import { readJson } from '@deskwire/sdk/json'
 import type { FastifyBaseLogger } from 'fastify'
-import type { KeyedQueue } from '../kernel/keyed-queue.ts'
 import type { Networks } from '../kernel/networks.ts'
+import type { KeyedQueue } from '../kernel/shared-work.ts'
 import type { Clock } from '../kernel/timestamps.ts'
-import type { EndpointOptions } from './options.ts'
 
 /**
  * The priority of an endpoint's queue, so that endpoints that hang do not delay those that respond. Healthy: responds in time. Unproven: no
@@ -198,4 +199,72 @@ export interface DeliverySettings {
   /** PEM. */
   readonly targetCa: string | null
   readonly dnsServers: readonly string[] | null
+}
+
+/** Deliveries without an event of the desk: pings, and messages to a subscription about itself (SEP-3415). */
+
+const types = ['ping', 'gap', 'terminated'] as const
+
+export type ControlType = (typeof types)[number]
+
+/** As a list in SQL. */
+export const controlTypes: string = types.map((type) => `'${type}'`).join(', ')
+
+export function isControl(type: string): type is ControlType {
+  return (types as readonly string[]).includes(type)
+}
+
+const toDisabled: readonly string[] = ['ping', 'terminated']
+
+/** Whether it is sent to a disabled endpoint too. */
+export const reachesDisabled = (type: string): boolean => toDisabled.includes(type)
+
+/** As a list in SQL. */
+export const reachingDisabled: string = toDisabled.map((type) => `'${type}'`).join(', ')
+
+/** By these statuses the receiver of a subscription refuses an event for good. */
+export const finalStatuses: readonly number[] = [410, 413]
+
+/** What must hold of an object for an event to be sent. */
+export interface Condition {
+  readonly field: string
+  readonly op: 'equals' | 'in' | 'changed' | 'exists'
+  /** Of `exists`: false asks for null; absent is true. */
+  readonly value?: unknown
+}
+
+/** How its deliveries are made. A member is there only where it differs from the default. */
+export interface EndpointOptions {
+  /** The names of headers of its own, in lower case. Their values are sealed. */
+  readonly headers?: readonly string[]
+  /** Attempts a second. */
+  readonly rateLimit?: number
+  /** Attempts at once. */
+  readonly maxConcurrent?: number
+  /** `thin`: `data` is `{id, object}`. */
+  readonly payload?: 'thin'
+  /** A Retry-After with a 429 or 503 puts off the next attempt. */
+  readonly honorRetryAfter?: true
+  /** A 410 disables the endpoint. */
+  readonly disableOn410?: true
+  /** All must hold when an event happens. */
+  readonly conditions?: readonly Condition[]
+  /** Envelopes of changes name the fields that changed. */
+  readonly changedFields?: true
+  /** Envelopes say who caused the event. */
+  readonly includeActor?: true
+  /** Nothing is sent of what the key that registered it, or a session of it, has caused. */
+  readonly skipOwn?: true
+}
+
+/** The options of an endpoint with this column. */
+export function readOptions(text: string | null): EndpointOptions | null {
+  return text === null ? null : (readJson(text) as EndpointOptions)
+}
+
+/** `data` as the endpoint wants it. `data` is a representation as it is stored, or the empty object of a ping. */
+export function dataFor(options: EndpointOptions | null, data: string): string {
+  if (options?.payload !== 'thin' || data === '{}') return data
+  const { id, object } = readJson(data) as { readonly id: string; readonly object: string }
+  return JSON.stringify({ id, object })
 }

@@ -7,10 +7,9 @@ import type { Queryable } from '../db/pool.ts'
 import { encodeCursor } from '../kernel/cursor.ts'
 import { firstIdAt, timeOfId } from '../kernel/ids.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
-import { type ControlType, controlTypes, isControl } from './control.ts'
-import { missedFunction } from './missed.ts'
+import { missedFunction } from './functions.ts'
 import type { EndpointKey, Watermark } from './model.ts'
-import { dataFor } from './options.ts'
+import { type ControlType, controlTypes, dataFor, isControl } from './model.ts'
 
 /** Of cursors of `GET /v1/events`. */
 export const eventsResource = 'events'

@@ -1,8 +1,7 @@
 /** The rules of deliveries, all pure: verdicts on attempts, when an endpoint has failed for too long, what is sent now. */
 import { parseRetryAfter } from '@deskwire/sdk/retry-after'
-import { finalStatuses } from './control.ts'
-import type { Claim, ClaimedDelivery, DeliveryError, Verdict } from './model.ts'
-import type { EndpointOptions } from './options.ts'
+import type { Claim, ClaimedDelivery, DeliveryError, EndpointOptions, Verdict } from './model.ts'
+import { finalStatuses } from './model.ts'
 
 /** `durationMs` ends at the headers of the response or at the failure, and is never beyond the timeout. */
 export type SendOutcome =

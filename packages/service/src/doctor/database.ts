@@ -96,9 +96,9 @@ async function roundTrip(pool: Pool): Promise<number> {
   const elapsed = stopwatch()
   let best = Number.POSITIVE_INFINITY
   for (let n = 0; n < 5; n++) {
-    const asked = elapsed()
+    const began = elapsed()
     await pool.query('select 1')
-    best = Math.min(best, elapsed() - asked)
+    best = Math.min(best, elapsed() - began)
   }
   return best
 }

@@ -232,7 +232,7 @@ async function examineReceivers(
           ),
     ]
   }
-  return checkReceivers(receivers, { settings, clock: systemClock, asked: endpoint !== null })
+  return checkReceivers(receivers, { settings, clock: systemClock, isNamed: endpoint !== null })
 }
 
 const isUrl = (text: string) => text.includes('://')

@@ -60,7 +60,7 @@ export async function checkDns(settings: SendingSettings, clock: Clock): Promise
 /** Tries the receivers concurrently. `asked`: named by the operator, so an unreachable one is a failure. */
 export async function checkReceivers(
   receivers: readonly Receiver[],
-  { settings, clock, asked }: { settings: SendingSettings; clock: Clock; asked: boolean },
+  { settings, clock, isNamed }: { settings: SendingSettings; clock: Clock; isNamed: boolean },
 ): Promise<readonly Finding[]> {
   const { schedule, dnsServers, trustedTargets: trusted, targetCa } = settings
   const resolver = createResolver({ servers: dnsServers, trusted, clock })
@@ -73,7 +73,7 @@ export async function checkReceivers(
         const outcome = await reach(receiver, { resolver, deadlines, secureContext, schedule })
         const what = `${receiver.id} ${new URL(receiver.url).host}: ${outcome.detail}`
         if (outcome.advice === null) return finding.ok(what)
-        return asked ? finding.failed(what, outcome.advice) : finding.warning(what, outcome.advice)
+        return isNamed ? finding.failed(what, outcome.advice) : finding.warning(what, outcome.advice)
       }),
     )
   } finally {
@@ -115,7 +115,7 @@ async function reach(
     case 'addresses':
   }
   const deadline = deadlines.begin()
-  const came = await dial(
+  const dialled = await dial(
     {
       hostname,
       port: port === '' ? 443 : Number(port),
@@ -131,12 +131,12 @@ async function reach(
     () => {},
   )
   deadlines.end(deadline)
-  if (!('kind' in came)) {
-    const detail = `reached at ${came.remoteAddress}, ${came.getProtocol()}`
-    came.destroy()
+  if (!('kind' in dialled)) {
+    const detail = `reached at ${dialled.remoteAddress}, ${dialled.getProtocol()}`
+    dialled.destroy()
     return { detail, advice: null }
   }
-  return { detail: came.message, advice: adviceOf(came.code) }
+  return { detail: dialled.message, advice: adviceOf(dialled.code) }
 }
 
 function adviceOf(code: string): string {

@@ -6,7 +6,7 @@ import { headersOnly, listBody, searchParameters } from '../http/replies.ts'
 import type { Problem } from '../kernel/errors.ts'
 import { done, fail, ok, type Result, refused } from '../kernel/outcome.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
-import { exampleObject } from '../kinds/docs/kind-examples.ts'
+import { exampleObject } from '../kinds/docs/kind-schemas.ts'
 import { filtersOf, readConditions } from '../kinds/http/list-query.ts'
 import { noSuchPlace, searchTooLong } from '../kinds/http/routes.ts'
 import {

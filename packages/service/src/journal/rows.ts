@@ -1,7 +1,7 @@
 /** Reads single rows, for GET and for decisions. */
 import type { Database } from '../db/fair-pool.ts'
 import { arrayParameter, hiddenArray, queryText } from '../db/text-query.ts'
-import { coalesce } from '../kernel/coalesce.ts'
+import { coalesce } from '../kernel/shared-work.ts'
 import { timestampText } from './body.ts'
 import type { StreamReference, StreamTable } from './stream-table.ts'
 

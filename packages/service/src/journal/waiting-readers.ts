@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import { FairQueue, LimitExceeded, noQueue } from '../admission/fair-queue.ts'
 import { hiddenArray } from '../db/text-query.ts'
-import { singleFlight } from '../kernel/coalesce.ts'
+import { singleFlight } from '../kernel/shared-work.ts'
 import { OrganizationNotServed } from './not-served.ts'
 import type { StreamNotification } from './notifier.ts'
 

@@ -16,13 +16,14 @@ import { done, type Outcome, outcomeOf, refused, retryOnConflict } from '../kern
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 import { type KeyRecord, type KeyRow, keyFields, keyRecord } from './api-key.ts'
 import {
+  countKeys,
   createKeyFunction,
   dropPreviousFunction,
+  findKey,
   revokeFunction,
   rotateKeyFunction,
   updateFunction,
-} from './functions.ts'
-import { countKeys, findKey } from './store.ts'
+} from './store.ts'
 
 /** Whether a key with these scopes may manage keys. */
 export function manages(scopes: readonly string[]): boolean {

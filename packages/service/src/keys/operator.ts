@@ -5,9 +5,8 @@ import { transaction } from '../db/pool.ts'
 import { retryOnConflict } from '../kernel/outcome.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 import { type KeyRecord, type KeyRow, keyRecord } from './api-key.ts'
-import { revokeFunction } from './functions.ts'
 import { keyLimit } from './keys.ts'
-import { findKey, findKeys } from './store.ts'
+import { findKey, findKeys, revokeFunction } from './store.ts'
 
 /** How long to wait for the organization's clock row; commits hold it for less. */
 const clockWithin = '30s'

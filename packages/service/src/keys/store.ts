@@ -1,9 +1,17 @@
-/** Reads of keys. `now`, in milliseconds, decides which replaced tokens still work. */
-
+/**
+ * Reads and changes of keys. `now`, in milliseconds, decides which replaced tokens still work. Each function that
+ * changes one locks the organization's clock row first, as commits do. Then it checks the calling key again: one that
+ * was revoked, has expired or lost a scope since authentication changes nothing.
+ */
 import type { Pool } from 'pg'
+import { managingScope } from '../auth/scopes.ts'
+import type { SchemaFunction } from '../db/migration.ts'
 import type { Queryable } from '../db/pool.ts'
+import { fillTemplate, readSql, schemaObject } from '../db/sql-file.ts'
 import { removeInSteps } from '../db/steps.ts'
+import { disableRegisteredFunction } from '../delivery/registrants.ts'
 import type { Page } from '../http/list-parameters.ts'
+import { lockClockFunction, replayedFunction, storeResponseFunction } from '../journal/functions.ts'
 import { notServedOrganizations } from '../journal/not-served.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import type { KeyRow } from './api-key.ts'
@@ -102,3 +110,35 @@ export function forgetRevoked(pool: Pool, before: number): Promise<void> {
     'delete from revoked_api_keys where organization_id = $1 and id = any($2)',
   )
 }
+
+const sql = (file: string) => readSql(import.meta.url, file)
+
+const keyIsUnchangedFunction = schemaObject(sql('./key-is-unchanged.sql'))
+const isLastManagerFunction = schemaObject(
+  fillTemplate(sql('./is-last-manager.sql'), { managing_scope: managingScope }),
+)
+
+const uses = [
+  lockClockFunction,
+  replayedFunction,
+  storeResponseFunction,
+  keyIsUnchangedFunction,
+  isLastManagerFunction,
+  disableRegisteredFunction,
+]
+
+export const createKeyFunction: SchemaFunction = schemaObject(sql('./create-api-key.sql'), uses)
+export const updateFunction: SchemaFunction = schemaObject(sql('./update-api-key.sql'), uses)
+export const rotateKeyFunction: SchemaFunction = schemaObject(sql('./rotate-api-key.sql'), uses)
+export const dropPreviousFunction: SchemaFunction = schemaObject(sql('./drop-previous-tokens.sql'), uses)
+export const revokeFunction: SchemaFunction = schemaObject(sql('./revoke-api-key.sql'), uses)
+
+export const keyFunctions: readonly SchemaFunction[] = [
+  keyIsUnchangedFunction,
+  isLastManagerFunction,
+  createKeyFunction,
+  updateFunction,
+  rotateKeyFunction,
+  dropPreviousFunction,
+  revokeFunction,
+]

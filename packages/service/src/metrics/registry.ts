@@ -10,7 +10,7 @@ import {
   type Metric,
   Registry,
 } from 'prom-client'
-import { cached } from '../kernel/cached.ts'
+import { cached } from '../kernel/shared-work.ts'
 import { type ProcessRole, processLabel } from '../kernel/telemetry.ts'
 import { type Clock, stopwatch } from '../kernel/timestamps.ts'
 import { commit, version } from '../kernel/version.ts'

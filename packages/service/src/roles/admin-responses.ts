@@ -16,8 +16,8 @@ import {
   storeLoneResponseFunction,
 } from '../idempotency/stored-responses.ts'
 import { type Installation, migrateDatabase } from '../installation.ts'
+import { sealedOtherwiseCode } from '../journal/functions.ts'
 import type { CallUnderClock } from '../journal/journal.ts'
-import { sealedOtherwiseCode } from '../journal/responses.ts'
 import { nilUuid } from '../kernel/ids.ts'
 import { ok } from '../kernel/outcome.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'

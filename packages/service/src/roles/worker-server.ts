@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { createPing } from '../db/pool.ts'
 import { kinds } from '../desk/index.ts'
-import { createHealth, healthApi } from '../http/health.ts'
+import { createHealth, healthApi } from '../http/own-routes.ts'
 import { registerRoutes } from '../http/route.ts'
 import { createServer } from '../http/server.ts'
 import { systemClock } from '../kernel/timestamps.ts'
@@ -49,12 +49,12 @@ export function startWorkerServer(
   log: Logger,
 ): Promise<Listening> {
   const server = createServer(log)
-  const asked = databases.map(({ name, pool, isReady }) => ({
+  const checked = databases.map(({ name, pool, isReady }) => ({
     name,
     isReady,
     answers: createPing(pool, systemClock),
   }))
-  registerRoutes(server, healthApi.routes, createHealth(asked))
+  registerRoutes(server, healthApi.routes, createHealth(checked))
   if (metrics !== null) registerRoutes(server, metricsApi.routes, { text: metrics })
   return listening(server, where, 'DESKWIRE_WORKER_PORT')
 }

@@ -32,8 +32,8 @@ import { observeAttempts, traceAttempts } from '../delivery/trace-attempts.ts'
 import { kinds } from '../desk/index.ts'
 import { maxClockSkew } from '../journal/commit-protocol.ts'
 import { type DueQueues, decodeDeliveries, deliveriesChannel, largeCommit } from '../journal/notifier.ts'
-import { createKeyedQueue } from '../kernel/keyed-queue.ts'
 import { atMost } from '../kernel/periodic.ts'
+import { createKeyedQueue } from '../kernel/shared-work.ts'
 import type { Telemetry } from '../kernel/telemetry.ts'
 import { type Clock, systemClock } from '../kernel/timestamps.ts'
 import { createBackfill } from '../kinds/model/backfill.ts'
@@ -202,14 +202,14 @@ function startOn(
   const listener = listen(
     address,
     deliveriesChannel,
-    (said) => {
+    (payload) => {
       // It listens anew.
-      if (said === '') {
+      if (payload === '') {
         worker.engine.hears = true
         worker.engine.resume()
       }
-      if (said === largeCommit) worker.fanOuts.wake()
-      const { at, notified, queues } = decodeDeliveries(said)
+      if (payload === largeCommit) worker.fanOuts.wake()
+      const { at, notified, queues } = decodeDeliveries(payload)
       if (notified === workerId) return
       if (queues === null) worker.engine.wakeAll(at)
       else if (notified === null) drain({ at, queues })

@@ -9,8 +9,8 @@ import { Agent, type Dispatcher, errors, request } from 'undici'
 import { z } from 'zod'
 import type { Clock } from '../kernel/timestamps.ts'
 import { version } from '../kernel/version.ts'
-import { tidy } from './plain-text.ts'
 import type { Summarized, Transcript } from './transcript.ts'
+import { tidy } from './transcript.ts'
 
 export interface ChatEndpointSettings {
   /** The base URL of `/chat/completions`, such as `http://localhost:11434/v1`. */

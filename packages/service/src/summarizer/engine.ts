@@ -23,8 +23,8 @@ import {
   maxAttempts,
   nextAttempt,
 } from './jobs.ts'
-import { cutText } from './plain-text.ts'
 import {
+  cutText,
   readMessages,
   type Summarize,
   type Summarized,

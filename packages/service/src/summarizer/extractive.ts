@@ -2,8 +2,9 @@
  * Summarizes without a model: picks the sentences that resemble most others, ranked by PageRank over their similarity (TextRank), with
  * LexRank's measure: rare words count more, so no list of stop words per language is needed. Deterministic.
  */
-import { cutText } from './plain-text.ts'
+
 import type { Transcript, TranscriptMessage } from './transcript.ts'
+import { cutText } from './transcript.ts'
 
 interface Sentence extends TranscriptMessage {
   readonly words: ReadonlyMap<string, number>

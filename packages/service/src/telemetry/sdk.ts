@@ -151,18 +151,18 @@ function readerOf(settings: TelemetrySettings, registry: RegistryProducer): Peri
 function diagnostics(log: { warn(fields: object, message: string): void }): DiagLogger {
   const elapsed = stopwatch()
   let warnedAt = Number.NEGATIVE_INFINITY
-  const warn = (...said: unknown[]) => {
+  const warn = (...parts: unknown[]) => {
     if (elapsed() - warnedAt < warningsApart) return
     warnedAt = elapsed()
-    log.warn({ reason: said.map(reasonOf).join(' ') }, 'telemetry could not be exported')
+    log.warn({ reason: parts.map(reasonOf).join(' ') }, 'telemetry could not be exported')
   }
   const nothing = () => {}
   return { error: warn, warn: warn, info: nothing, debug: nothing, verbose: nothing }
 }
 
 /** The libraries log an error as JSON of its members, with the stack. */
-function reasonOf(said: unknown): string {
-  const text = said instanceof Error ? said.message : String(said)
+function reasonOf(part: unknown): string {
+  const text = part instanceof Error ? part.message : String(part)
   try {
     return String(readJson<{ message?: unknown }>(text).message ?? text).slice(0, 300)
   } catch {

@@ -111,8 +111,10 @@ export function deliveryApi(kinds: readonly Kind[]) {
     async handle(services, call) {
       const query = call.query()
       if (!query.ok) return refused(query.error)
-      const { webhookId, ...asked } = query.value
-      return done(await pageOfLog(services, { organizationId: call.caller.organizationId, webhookId }, asked))
+      const { webhookId, ...filter } = query.value
+      return done(
+        await pageOfLog(services, { organizationId: call.caller.organizationId, webhookId }, filter),
+      )
     },
   })
 

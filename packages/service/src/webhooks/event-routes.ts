@@ -41,7 +41,7 @@ interface EventServices {
   readonly readers: WaitingReaders
 }
 
-/** Events that one page looks through for the types that it is asked for. */
+/** Events that one page looks through for the types that it is named for. */
 const lookedThrough = 2_000
 
 interface EventRow {
@@ -71,9 +71,9 @@ export function eventApi(kinds: readonly Kind[]) {
       schema: { type: 'string', examples: [types.names.slice(0, 2).join()] },
       read(text: string | null): Result<readonly string[] | null, Problem> {
         if (text === null) return ok(null)
-        const asked = [...new Set(text.split(','))]
-        const unknown = asked.find((type) => types.scopeOf(type) === undefined)
-        if (unknown === undefined) return ok(asked)
+        const named = [...new Set(text.split(','))]
+        const unknown = named.find((type) => types.scopeOf(type) === undefined)
+        if (unknown === undefined) return ok(named)
         return invalid(`types must be a list of ${types.names.join(', ')}; got ${quoted(unknown)}.`)
       },
     },
@@ -124,14 +124,14 @@ export function eventApi(kinds: readonly Kind[]) {
     },
     errors: ['invalid_cursor', 'insufficient_scope', 'cursor_too_old'],
     async handle(services, call) {
-      const asked = call.query()
-      if (!asked.ok) return refused(asked.error)
-      const { cursor, createdAfter, subject, include, limit, wait } = asked.value
+      const parameters = call.query()
+      if (!parameters.ok) return refused(parameters.error)
+      const { cursor, createdAfter, subject, include, limit, wait } = parameters.value
       const { organizationId } = call.caller
       const start = startOf(organizationId, cursor, createdAfter)
       if (!start.ok) return refused(start.error)
       const { position, epoch } = start.value
-      const named = asked.value.types
+      const named = parameters.value.types
       const readable = readableOf(call.caller, named)
       if (!readable.ok) return refused(readable.error)
       const isFiltered = named !== null || readable.value.length < types.names.length

@@ -1,7 +1,7 @@
 /** The event types that endpoints can subscribe to, and the scopes that a subscription needs (specification 9.4). */
 import { z } from 'zod'
 import { grants } from '../auth/scopes.ts'
-import type { Condition } from '../delivery/options.ts'
+import type { Condition } from '../delivery/model.ts'
 import { type Problem, problem, validationFailed } from '../kernel/errors.ts'
 import type { Field } from '../kernel/fields/field.ts'
 import type { Kind } from '../kinds/model/kind.ts'

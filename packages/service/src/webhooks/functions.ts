@@ -3,12 +3,16 @@ import type { SchemaFunction } from '../db/migration.ts'
 import { fillTemplate, readSql, schemaObject } from '../db/sql-file.ts'
 import {
   insertDeliveriesFunction,
+  missedFunction,
   newDeliveryType,
   wakeQueuesFunction,
-} from '../delivery/create-deliveries.ts'
-import { missedFunction } from '../delivery/missed.ts'
-import { lockClockFunction } from '../journal/lock-clock.ts'
-import { replayedFunction, requireSealedWithFunction, storeResponseFunction } from '../journal/responses.ts'
+} from '../delivery/functions.ts'
+import {
+  lockClockFunction,
+  replayedFunction,
+  requireSealedWithFunction,
+  storeResponseFunction,
+} from '../journal/functions.ts'
 import type { DeliveryRow } from './webhook.ts'
 
 const sql = (file: string) => readSql(import.meta.url, file)

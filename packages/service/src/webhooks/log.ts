@@ -26,7 +26,7 @@ export function createDeliveryLog(database: Pick<Database, 'of'>) {
       { limit, offset }: Page,
       since: number,
     ) {
-      const asked = [
+      const filters = [
         organizationId,
         webhookId,
         filter.status,
@@ -40,9 +40,9 @@ export function createDeliveryLog(database: Pick<Database, 'of'>) {
         database.of(organizationId).query<DeliveryRow>(
           `select ${deliveryColumns} from organizations o
                cross join lateral ${readLogFunction.name}($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) d where o.organization_id = $1`,
-          [...asked, limit + 1, offset],
+          [...filters, limit + 1, offset],
         ),
-        callFunction<string>(database.of(organizationId), countLogFunction, asked),
+        callFunction<string>(database.of(organizationId), countLogFunction, filters),
       ])
       const found = Number(total)
       return {

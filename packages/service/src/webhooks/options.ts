@@ -3,7 +3,7 @@
  * that has its default is neither stored nor shown.
  */
 import { z } from 'zod'
-import type { Condition, EndpointOptions } from '../delivery/options.ts'
+import type { Condition, EndpointOptions } from '../delivery/model.ts'
 import { defineField, type Fields, isObject } from '../kernel/fields/field.ts'
 import { choice, flag, integer } from '../kernel/fields/fields.ts'
 import { count, optional, type Shown, text } from '../openapi/field-schemas.ts'

@@ -7,23 +7,23 @@ import { callFunction, unlessBusy } from '../db/call-function.ts'
 import type { Database } from '../db/fair-pool.ts'
 import type { SchemaFunction } from '../db/migration.ts'
 import { fillTemplate, readSql, schemaObject } from '../db/sql-file.ts'
+import { endpointsToReport, fromShown, shownColumns, stateToReport } from '../delivery/endpoints-table.ts'
 import {
   insertDeliveriesFunction,
+  missedFunction,
   newDeliveryType,
   skipReasonFunction,
   wakeQueuesFunction,
-} from '../delivery/create-deliveries.ts'
-import { endpointsToReport, fromShown, shownColumns, stateToReport } from '../delivery/endpoints-table.ts'
-import { missedFunction } from '../delivery/missed.ts'
+} from '../delivery/functions.ts'
 import { attemptsOf, type DeliverySchedule, type JobServices } from '../delivery/model.ts'
 import { suspendedOrganizations } from '../delivery/sweep.ts'
 import { deliveryTuning } from '../delivery/tuning.ts'
-import { lockClockFunction, recordEventFunction } from '../journal/lock-clock.ts'
+import { lockClockFunction, recordEventFunction } from '../journal/functions.ts'
 import { streamChannel } from '../journal/notifier.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
 import { type JobLoop, jobLoop } from '../kernel/job-loop.ts'
-import { createKeyedQueue } from '../kernel/keyed-queue.ts'
 import { loggable } from '../kernel/log.ts'
+import { createKeyedQueue } from '../kernel/shared-work.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import { type WebhookRow, webhookRecord } from './webhook.ts'
 

@@ -56,9 +56,9 @@ const route = routesOf<EncryptionKeys>()({
   },
   errors: ['invalid_parameter'],
   handle(encryptionKeys, call) {
-    const asked = call.query()
-    if (!asked.ok) return refused(asked.error)
-    const { organizationId } = asked.value
+    const query = call.query()
+    if (!query.ok) return refused(query.error)
+    const { organizationId } = query.value
     if (organizationId === null) return refused(organizationMissing)
     return done(publicKeysOf(signingKeysOf(encryptionKeys, organizationId)))
   },

@@ -52,9 +52,9 @@ export function statsApi(kinds: readonly Kind[]) {
     description:
       'Steps are whole, in UTC: none before the one that the delivery log begins in, none after now. Changes are of the kinds that the key may read, each object where its latest change is.',
     async handle(services, call) {
-      const asked = call.query()
-      if (!asked.ok) return refused(asked.error)
-      return answer(services, call.caller, null, kinds, asked.value, call.request.disconnected)
+      const query = call.query()
+      if (!query.ok) return refused(query.error)
+      return answer(services, call.caller, null, kinds, query.value, call.request.disconnected)
     },
   })
 
@@ -67,15 +67,15 @@ export function statsApi(kinds: readonly Kind[]) {
       'As GET /v1/stats. Changes are of the kinds that it is subscribed to and the key may read, whether or not the endpoint got them.',
     errors: ['not_found'],
     async handle(services, call) {
-      const asked = call.query()
-      if (!asked.ok) return refused(asked.error)
+      const query = call.query()
+      if (!query.ok) return refused(query.error)
       const webhook = await webhookOf(services.endpoints, call.caller, call.params)
       if (!webhook.ok) return refused(webhook.error)
       const { id, events } = webhook.value
       const subscribed = kinds.filter((kind) =>
         Object.keys(kind.events).some((type) => events.includes(type)),
       )
-      return answer(services, call.caller, id, subscribed, asked.value, call.request.disconnected)
+      return answer(services, call.caller, id, subscribed, query.value, call.request.disconnected)
     },
   })
 
@@ -103,10 +103,10 @@ async function answer(
   { organizationId, scopes }: Caller,
   webhookId: string | null,
   kinds: readonly Kind[],
-  asked: StepsQuery,
+  query: StepsQuery,
   signal: AbortSignal,
 ): Promise<Outcome<unknown>> {
-  const steps = stepsOf(asked, clock.now(), retention)
+  const steps = stepsOf(query, clock.now(), retention)
   if (!steps.ok) return refused(steps.error)
   const readable = kinds.filter(({ plural }) => grants(scopes, `${plural}:read`))
   const tables = readable.map(({ table }) => table)

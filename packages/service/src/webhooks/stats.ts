@@ -22,15 +22,15 @@ export interface StepsQuery {
 }
 
 /** From `from` to `to`, rounded outwards, within the log and not after now. `now` and `retention` in milliseconds. */
-export function stepsOf(asked: StepsQuery, now: number, retention: number): Result<Steps, Problem> {
-  const word = (asked.step ?? '1m') as Step
+export function stepsOf(query: StepsQuery, now: number, retention: number): Result<Steps, Problem> {
+  const word = (query.step ?? '1m') as Step
   const length = stepLengths[word]
   const begin = (time: number) => Math.floor(time / length) * length
   const end = (time: number) => Math.ceil(time / length) * length
   const now1 = begin(now) + length
-  const to = asked.to === null ? now1 : end(Date.parse(asked.to))
-  const from = asked.from === null ? to - defaultSteps * length : begin(Date.parse(asked.from))
-  if (asked.from !== null && asked.to !== null && Date.parse(asked.from) > Date.parse(asked.to))
+  const to = query.to === null ? now1 : end(Date.parse(query.to))
+  const from = query.from === null ? to - defaultSteps * length : begin(Date.parse(query.from))
+  if (query.from !== null && query.to !== null && Date.parse(query.from) > Date.parse(query.to))
     return fail(problem('invalid_parameter', 'from must not be later than to.'))
   const steps = { from: Math.max(from, begin(now - retention)), to: Math.min(to, now1), length }
   const count = (steps.to - steps.from) / length

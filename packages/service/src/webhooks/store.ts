@@ -1,6 +1,6 @@
 import type { Database } from '../db/fair-pool.ts'
 import { fromShown, shownColumns, verifiedUrl } from '../delivery/endpoints-table.ts'
-import { missedFunction } from '../delivery/missed.ts'
+import { missedFunction } from '../delivery/functions.ts'
 import type { Sealed } from '../idempotency/stored-responses.ts'
 import type { CallUnderClock } from '../journal/journal.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'

@@ -1,5 +1,5 @@
 /** An endpoint's record: what the database stores and what the API shows (specification 9.1). */
-import type { EndpointOptions } from '../delivery/options.ts'
+import type { EndpointOptions } from '../delivery/model.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import { shownOptions } from './options.ts'
 
@@ -19,7 +19,7 @@ export interface WebhookRow {
   /** The start of its last disabled period, until a recovery covers it; null otherwise. */
   readonly gap_since: Date | null
   readonly gap_until: Date | null
-  /** Computed by each read: see `delivery/missed.ts`. */
+  /** Computed by each read: see `delivery/missed-since.sql`. */
   readonly missed_since: Date | null
   readonly failing_since: Date | null
   readonly failure_count: number

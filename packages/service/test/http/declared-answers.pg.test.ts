@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { sharedService } from '../../../testbed/shared-service.ts'
 import { kinds } from '../../src/desk/index.ts'
 import { decodeCursor, encodeCursor } from '../../src/kernel/cursor.ts'
-import { exampleInput } from '../../src/kinds/docs/kind-examples.ts'
+import { exampleInput } from '../../src/kinds/docs/kind-schemas.ts'
 import { newObject, unchangedDesk } from './writable.fixture.ts'
 
 const shared = sharedService()

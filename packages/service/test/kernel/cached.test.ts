@@ -1,7 +1,7 @@
 /** What is found out once for all who ask, and kept for a while. Time is moved by hand. */
 import { expect, test } from 'vitest'
 import { testClock } from '../../../testbed/clock.ts'
-import { cached } from '../../src/kernel/cached.ts'
+import { cached } from '../../src/kernel/shared-work.ts'
 
 function asked(options: { readonly goodFor: number; readonly failureGoodFor?: number }) {
   const clock = testClock()

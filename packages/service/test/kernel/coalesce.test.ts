@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { coalesce } from '../../src/kernel/coalesce.ts'
+import { coalesce } from '../../src/kernel/shared-work.ts'
 
 /** A load that answers when it is told to, and remembers what it was asked. */
 function scripted() {

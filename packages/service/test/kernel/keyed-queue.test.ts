@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createKeyedQueue } from '../../src/kernel/keyed-queue.ts'
+import { createKeyedQueue } from '../../src/kernel/shared-work.ts'
 
 describe('a keyed queue', () => {
   test('runs tasks of one key one after another, in the order they came', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { singleFlight } from '../../src/kernel/coalesce.ts'
+import { singleFlight } from '../../src/kernel/shared-work.ts'
 
 /** A load that answers when it is told to. */
 function scripted() {

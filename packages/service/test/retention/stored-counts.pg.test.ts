@@ -8,8 +8,7 @@ import { makeWebhook } from '../../../testbed/hooks.ts'
 import { testService } from '../../../testbed/service.ts'
 import { logOptions } from '../../src/kernel/log.ts'
 import { systemClock } from '../../src/kernel/timestamps.ts'
-import { createMaintenance } from '../../src/retention/maintenance.ts'
-import { largestStores } from '../../src/retention/storage.ts'
+import { createMaintenance, largestStores } from '../../src/retention/maintenance.ts'
 
 test('gauges tell of the largest by rank, and have no series of an organization', async () => {
   const clock = testClock()

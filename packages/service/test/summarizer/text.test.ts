@@ -3,8 +3,13 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Message } from '../../src/desk/message/fields.ts'
 import { extractSummary } from '../../src/summarizer/extractive.ts'
-import { cutText, plainText } from '../../src/summarizer/plain-text.ts'
-import { type Transcript, type TranscriptMessage, transcriptOf } from '../../src/summarizer/transcript.ts'
+import {
+  cutText,
+  plainText,
+  type Transcript,
+  type TranscriptMessage,
+  transcriptOf,
+} from '../../src/summarizer/transcript.ts'
 
 describe('plain text', () => {
   test.each([

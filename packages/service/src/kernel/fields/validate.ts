@@ -1,6 +1,5 @@
 /** Validates request bodies (specification 4.1). Once the list of errors is full, only names are checked. */
 import type { z } from 'zod'
-import { madeOnce } from '../cached.ts'
 import {
   type FieldError,
   type FieldErrorCode,
@@ -10,6 +9,7 @@ import {
   validationFailed,
 } from '../errors.ts'
 import { fail, ok, type Result } from '../outcome.ts'
+import { madeOnce } from '../shared-work.ts'
 import { type Field, type Fields, isObject, type State } from './field.ts'
 
 export interface Shape {

@@ -10,12 +10,12 @@ import {
   paging,
   unknownParameter,
 } from '../../http/list-parameters.ts'
-import { madeOnce } from '../../kernel/cached.ts'
 import { decodeCursor } from '../../kernel/cursor.ts'
 import { type Problem, quoted } from '../../kernel/errors.ts'
 import type { Column, Field } from '../../kernel/fields/field.ts'
 import { parseId } from '../../kernel/ids.ts'
 import { fail, ok, type Result } from '../../kernel/outcome.ts'
+import { madeOnce } from '../../kernel/shared-work.ts'
 import { type Clock, formatTimestamp, parseTimestamp } from '../../kernel/timestamps.ts'
 import type { QueryParameter, QueryParameters } from '../../openapi/api-module.ts'
 import { fieldSchema } from '../../openapi/field-schemas.ts'

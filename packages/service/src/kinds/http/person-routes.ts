@@ -24,8 +24,7 @@ import {
   routesOf,
 } from '../../openapi/api-module.ts'
 import { exampleCheckpoint } from '../../openapi/shared-schemas.ts'
-import { exampleObject } from '../docs/kind-examples.ts'
-import { capitalized, schemaName } from '../docs/kind-schemas.ts'
+import { capitalized, exampleObject, schemaName } from '../docs/kind-schemas.ts'
 import { type Changes, noSuchObject } from '../model/changes.ts'
 import type { Kind } from '../model/kind.ts'
 

@@ -35,8 +35,15 @@ import {
 import { requiredOf } from '../../openapi/field-schemas.ts'
 import { exampleCheckpoint, exampleRemoval } from '../../openapi/shared-schemas.ts'
 import { actionCarriers, creationCarriers, updateCarriers } from '../docs/event-carriers.ts'
-import { exampleObject, exampleSubject } from '../docs/kind-examples.ts'
-import { actionSchemaName, camelCase, capitalized, kindSchemas, schemaName } from '../docs/kind-schemas.ts'
+import {
+  actionSchemaName,
+  camelCase,
+  capitalized,
+  exampleObject,
+  exampleSubject,
+  kindSchemas,
+  schemaName,
+} from '../docs/kind-schemas.ts'
 import { noSuchObject, type Precondition } from '../model/changes.ts'
 import type { Kind } from '../model/kind.ts'
 import type { Browse } from './browse.ts'

@@ -20,8 +20,7 @@ import {
   routesOf,
 } from '../../openapi/api-module.ts'
 import { exampleCheckpoint, exampleRemoval, streamPosition } from '../../openapi/shared-schemas.ts'
-import { exampleObject } from '../docs/kind-examples.ts'
-import { schemaName } from '../docs/kind-schemas.ts'
+import { exampleObject, schemaName } from '../docs/kind-schemas.ts'
 import type { Kind } from '../model/kind.ts'
 import { filterNames } from './list-query.ts'
 import { isSync, parseSync, type SyncQuery, syncPage, syncParameters } from './sync.ts'

@@ -4,11 +4,11 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import { madeOnce } from '../../kernel/cached.ts'
 import type { Problem } from '../../kernel/errors.ts'
 import type { Field, Fields } from '../../kernel/fields/field.ts'
 import { parseCreation } from '../../kernel/fields/validate.ts'
 import type { Result } from '../../kernel/outcome.ts'
+import { madeOnce } from '../../kernel/shared-work.ts'
 import { exampleId, exampleTime } from '../../openapi/api-module.ts'
 import type { Kind, State } from './kind.ts'
 

@@ -1,10 +1,11 @@
 /** Objects that come with their past (specification 8.2): what an import gives in addition to a creation. */
-import { madeOnce } from '../../kernel/cached.ts'
+
 import { type FieldError, listedErrors, type Problem, validationFailed } from '../../kernel/errors.ts'
 import { type Field, isObject } from '../../kernel/fields/field.ts'
 import { timestamp } from '../../kernel/fields/fields.ts'
 import { parseCreation, type Shape } from '../../kernel/fields/validate.ts'
 import { fail, ok, type Result } from '../../kernel/outcome.ts'
+import { madeOnce } from '../../kernel/shared-work.ts'
 import { type Clock, formatTimestamp } from '../../kernel/timestamps.ts'
 import type { Kind, State } from './kind.ts'
 import type { NewObject } from './representation.ts'

@@ -9,15 +9,15 @@ import {
   newDeliveryType,
   skipReasonFunction,
   wakeQueuesFunction,
-} from '../../delivery/create-deliveries.ts'
+} from '../../delivery/functions.ts'
 import type { EndpointKey, JobServices } from '../../delivery/model.ts'
 import { suspendedOrganizations } from '../../delivery/sweep.ts'
 import { deliveryTuning } from '../../delivery/tuning.ts'
-import { lockClockFunction } from '../../journal/lock-clock.ts'
+import { lockClockFunction } from '../../journal/functions.ts'
 import type { StreamTable } from '../../journal/stream-table.ts'
 import { type JobLoop, type JobOutcome, jobLoop } from '../../kernel/job-loop.ts'
-import { createKeyedQueue } from '../../kernel/keyed-queue.ts'
 import { loggable } from '../../kernel/log.ts'
+import { createKeyedQueue } from '../../kernel/shared-work.ts'
 import { formatTimestamp } from '../../kernel/timestamps.ts'
 
 const { leaseFor, piecesInARow, eventsAPiece, backlogAtMost, ...limits } = deliveryTuning.recoveries
@@ -40,16 +40,16 @@ export function createRecoverer(services: JobServices & { readonly recoveries: R
   async function run(recovery: RecoveryKey, stopping: AbortSignal): Promise<JobOutcome> {
     const leaseId = randomUUID()
     if (!(await recoveries.claim(recovery, leaseId, clock.now(), clock.now() + leaseFor))) return 'done'
-    let came: Piece = 'more'
-    for (let pieces = 0; came === 'more' && pieces < piecesInARow && !stopping.aborted; pieces++) {
+    let outcome: Piece = 'more'
+    for (let pieces = 0; outcome === 'more' && pieces < piecesInARow && !stopping.aborted; pieces++) {
       const now = clock.now()
-      came = await exclusiveTasks.run(recovery.organizationId, () =>
+      outcome = await exclusiveTasks.run(recovery.organizationId, () =>
         recoveries.piece(recovery, leaseId, now, now + leaseFor),
       )
-      if (came === 'more' || came === 'done') onDeliveries()
+      if (outcome === 'more' || outcome === 'done') onDeliveries()
     }
-    if (came === 'more' || came === 'busy') await recoveries.release(recovery, leaseId)
-    return came === 'busy' ? came : 'done'
+    if (outcome === 'more' || outcome === 'busy') await recoveries.release(recovery, leaseId)
+    return outcome === 'busy' ? outcome : 'done'
   }
 }
 
@@ -108,9 +108,9 @@ export function createRecoveries(pool: Pool, attempts: number, tables: readonly 
       now: number,
       leaseUntil: number,
     ): Promise<Piece> {
-      const called = pool.query<{ came: Piece }>({
+      const called = pool.query<{ outcome: Piece }>({
         name: recoverPiece,
-        text: `select ${recoverPiece}($1, $2, $3, $4, $5, $6, ${eventsAPiece}, ${backlogAtMost}, $7) as came
+        text: `select ${recoverPiece}($1, $2, $3, $4, $5, $6, ${eventsAPiece}, ${backlogAtMost}, $7) as outcome
                  ${fromOrganization}`,
         values: [
           organizationId,
@@ -123,7 +123,7 @@ export function createRecoveries(pool: Pool, attempts: number, tables: readonly 
         ],
       })
       const answer = await unlessBusy(called)
-      return answer === 'busy' ? answer : (answer.rows[0]?.came ?? 'lost')
+      return answer === 'busy' ? answer : (answer.rows[0]?.outcome ?? 'lost')
     },
 
     async release({ organizationId, webhookId, recoveryId }: RecoveryKey, leaseId: string): Promise<void> {

@@ -99,14 +99,14 @@ const recoverWebhook = route({
     const begun = newRecovery(webhookId, window.value, now)
     const answer = JSON.stringify(recoveryRecord(begun))
     const response = await sealResponse(vault, { organizationId, webhookId }, record, answer)
-    const asked = { ...window.value, webhookId, id: begun.id }
-    const came = await recoveries.begin(organizationId, asked, { now, response })
-    if (came === 'refused') {
+    const recovery = { ...window.value, webhookId, id: begun.id }
+    const outcome = await recoveries.begin(organizationId, recovery, { now, response })
+    if (outcome === 'refused') {
       const meanwhile = await webhookOf(endpoints, caller, params)
       return refused(meanwhile.ok ? webhookDisabled(meanwhile.value, 'recover') : meanwhile.error)
     }
-    if (came === 'done') wake()
-    return outcomeOf(came, answer, {})
+    if (outcome === 'done') wake()
+    return outcomeOf(outcome, answer, {})
   },
 })
 

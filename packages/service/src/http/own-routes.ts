@@ -1,7 +1,10 @@
-/** `/healthz`: the process answers. `/readyz`: so does a database, asked once a second at most. Neither needs a key. */
+/** Routes of the service itself: whether it answers (`/healthz`) and its databases do (`/readyz`, asked once a second at most), its document, its addresses. */
 import { problem } from '../kernel/errors.ts'
+import type { Networks } from '../kernel/networks.ts'
 import { done, refused } from '../kernel/outcome.ts'
 import { type ApiModule, constant, routesOf } from '../openapi/api-module.ts'
+import { openApiDocument } from '../openapi/document.ts'
+import { first, sendVersioned, type Versioned, versioned } from './static-content.ts'
 
 interface CheckedDatabase {
   readonly name: string | null
@@ -90,3 +93,57 @@ export const healthApi = {
   tags: [{ name: 'service', description: 'The installation itself.' }],
   routes: [healthz, readyz],
 } satisfies ApiModule
+
+export function createDocument(parts: () => readonly ApiModule[]): () => Promise<Versioned> {
+  return first(async () => {
+    const document = JSON.stringify(await openApiDocument(parts()))
+    return versioned(Buffer.from(document), 'application/json; charset=utf-8')
+  })
+}
+
+const documentRoute = routesOf<() => Promise<Versioned>>()({
+  method: 'get',
+  path: '/openapi.json',
+  id: 'getOpenApi',
+  tag: 'service',
+  summary: 'This document',
+  access: 'public',
+  answers: {
+    200: { description: 'This document.', schema: { type: 'object' }, headers: ['Cache-Control'] },
+    304: {
+      description: 'Not changed: If-None-Match names the current version.',
+      headers: ['Cache-Control'],
+    },
+  },
+  handle: async (document, { request, reply }) => sendVersioned(request, reply, await document()),
+})
+
+export const documentApi = { tags: [], routes: [documentRoute] } satisfies ApiModule
+
+const addressesRoute = routesOf<Networks>()({
+  method: 'get',
+  path: '/.well-known/webhook-addresses.json',
+  id: 'getWebhookAddresses',
+  tag: 'service',
+  summary: 'The addresses that deliveries come from',
+  description: 'As CIDRs, for the firewall of a receiver; only where the operator has set them.',
+  access: 'public',
+  answers: {
+    200: {
+      description: 'The addresses.',
+      schema: {
+        type: 'object',
+        required: ['addresses'],
+        properties: { addresses: { type: 'array', items: { type: 'string' } } },
+      },
+      examples: () => ({ addresses: { addresses: ['203.0.113.7/32'] } }),
+    },
+  },
+  errors: ['not_found'],
+  handle: (addresses) =>
+    addresses.length === 0
+      ? refused(problem('not_found', 'The operator has set no addresses.'))
+      : done({ addresses }),
+})
+
+export const addressesApi = { tags: [], routes: [addressesRoute] } satisfies ApiModule

@@ -1,7 +1,13 @@
-/** The functions by which others store the response to a request that can be repeated (specification 13.1). */
+/** For functions outside of the commit function: the lock that they begin with, and the writing of an event. */
 import type { SchemaFunction } from '../db/migration.ts'
 import { readSql, schemaObject } from '../db/sql-file.ts'
 import { countResponsesFunction, storeResponsesFunction } from './commit-function.ts'
+
+export const lockClockFunction: SchemaFunction = schemaObject(readSql(import.meta.url, './lock-clock.sql'))
+
+export const recordEventFunction: SchemaFunction = schemaObject(
+  readSql(import.meta.url, './record-event.sql'),
+)
 
 /** PostgreSQL's error code of a value sealed with another encryption key than the database's current one. */
 export const sealedOtherwiseCode = 'DW002'
