@@ -314,7 +314,10 @@ function onlyHere(lookUp: DatabaseServices['lookUp']): LookUp {
   }
 }
 
-/** Tries of a request of an organization that is being moved, and the delay in milliseconds: the move blocks it for about a second. */
+/**
+ * Tries of a request of an organization that is being moved, and the delay in milliseconds: the move blocks it for
+ * about a second.
+ */
 const followedAtMost = 200
 const followedApart = 25
 

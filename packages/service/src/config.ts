@@ -439,7 +439,9 @@ export function flagOf(variable: string): string {
     .replaceAll('_', '-')
 }
 
-/** The settings; a flag wins over its variable. The error is one line with the setting, its value and what is accepted. */
+/**
+ * The settings; a flag wins over its variable. The error is one line with the setting, its value and what is accepted.
+ */
 export function readConfig(
   environment: Readonly<Record<string, string | undefined>>,
   flags: readonly string[] = [],
@@ -501,7 +503,10 @@ interface Warning {
   readonly advice: string
 }
 
-/** Variables that look like settings and have no effect: those of Kubernetes together, others with the most similar setting. */
+/**
+ * Variables that look like settings and have no effect: those of Kubernetes together, others with the most similar
+ * setting.
+ */
 export function ineffectiveVariables(
   environment: Readonly<Record<string, string | undefined>>,
 ): readonly Warning[] {

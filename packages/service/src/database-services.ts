@@ -1,4 +1,7 @@
-/** The services of one database: journal, readers, and those of all routes. `app.ts` combines the databases of a process. */
+/**
+ * The services of one database: journal, readers, and those of all routes. `app.ts` combines the databases of a
+ * process.
+ */
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
 import type { Registry } from 'prom-client'
@@ -91,7 +94,10 @@ type DirectoryElsewhere = Pick<Directory, 'note' | 'noteBeside' | 'forgetTokens'
 
 export type DatabaseServices = ReturnType<typeof createDatabaseServices>
 
-/** `register` gets its metrics. Tokens are recorded in `directory` before they are created; null for the directory's database. */
+/**
+ * `register` gets its metrics. Tokens are recorded in `directory` before they are created; null for the directory's
+ * database.
+ */
 export function createDatabaseServices(
   { name, pool, clock, notifyWorker, isReady }: DatabaseHandle,
   options: SharedOptions,

@@ -22,7 +22,10 @@ export class InstallationError extends Error {}
 
 export type Installation = Awaited<ReturnType<typeof openInstallation>>
 
-/** Opens all databases of the settings, without poolers. Several are not queried yet. @throws DatabasesError, PoolerError */
+/**
+ * Opens all databases of the settings, without poolers. Several are not queried yet. @throws DatabasesError,
+ * PoolerError
+ */
 export async function openInstallation(config: DatabaseSettings, log: FastifyBaseLogger) {
   const databases = await openAll(config, log)
   const [first, ...others] = databases
@@ -59,7 +62,9 @@ export async function openInstallation(config: DatabaseSettings, log: FastifyBas
         if (made === 'organization') await directory.place(organizationId, database.name ?? '')
         await directory.note(organizationId, [Buffer.from(hashToken(token), 'hex')])
       },
-    /** Reconciles the directory with this database, or with all if this one has the directory; null with one database. */
+    /**
+     * Reconciles the directory with this database, or with all if this one has the directory; null with one database.
+     */
     async settle(database: OpenDatabase): Promise<Settled | null> {
       if (directory === null) return null
       const settled = { organizations: 0, moved: 0, tokens: 0, taken: 0 }

@@ -1,6 +1,6 @@
 /**
- * Starting and stopping. PostgreSQL's programs, which a start waits for, run on another core while the code that works on the database is
- * loaded. So this imports only what is needed to begin them.
+ * Starting and stopping. PostgreSQL's programs, which a start waits for, run on another core while the code that works
+ * on the database is loaded. So this imports only what is needed to begin them.
  */
 import { type Config, ineffectiveVariables } from './config.ts'
 import { openDatabases } from './db/open.ts'
@@ -15,8 +15,9 @@ import {
 import { openTelemetry, TelemetryError } from './telemetry/open.ts'
 
 /**
- * Runs the service until SIGTERM or SIGINT, and resolves when it has stopped. Writes the first key and the address to standard output, and
- * the log, in JSON lines, to standard error. @throws EmbeddedDatabaseError when its database ended.
+ * Runs the service until SIGTERM or SIGINT, and resolves when it has stopped. Writes the first key and the address to
+ * standard output, and the log, in JSON lines, to standard error. @throws EmbeddedDatabaseError when its database
+ * ended.
  */
 export async function serve(config: Config): Promise<void> {
   const telemetry = await openTelemetry(config.role === 'worker' ? 'worker' : 'api').catch(refuseTelemetry)
@@ -40,7 +41,10 @@ function refuseTelemetry(error: unknown): never {
   throw error instanceof TelemetryError ? new SettingError(error.message) : error
 }
 
-/** Ctrl-C under npm arrives twice, so the handlers stay. A closed standard output would lose the first key, so it stops the service too. */
+/**
+ * Ctrl-C under npm arrives twice, so the handlers stay. A closed standard output would lose the first key, so it stops
+ * the service too.
+ */
 function stopSignal(): Promise<string> {
   return new Promise((settle) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => settle(signal))

@@ -43,7 +43,10 @@ interface Begun {
   readonly telemetry: OpenTelemetry | null
 }
 
-/** Prepares the databases and runs the roles until the process is told to stop, or the database has ended; then closes all. */
+/**
+ * Prepares the databases and runs the roles until the process is told to stop, or the database has ended; then closes
+ * all.
+ */
 export async function run(config: Config, begun: Begun): Promise<void> {
   const { databases, stopped, summaries, log, telemetry } = begun
   const [first, ...later] = databases
@@ -238,8 +241,8 @@ function warnOfTrust({ trustedTargets }: DeliverySettings, log: Logger): void {
 }
 
 /**
- * Creates the first organization and its key, when there is no key yet. Writes the key to its file before the commit, and removes the file
- * when the commit fails. @throws SettingError when the file cannot be written.
+ * Creates the first organization and its key, when there is no key yet. Writes the key to its file before the commit,
+ * and removes the file when the commit fails. @throws SettingError when the file cannot be written.
  */
 async function makeFirstKey(pool: Pool, clock: Clock, config: Config): Promise<NewKey | null> {
   const { bootstrapKey, firstKeyFile } = config

@@ -1,16 +1,19 @@
 /**
- * A fair queue for capacity that organizations share. Work starts at once when it may; otherwise it waits behind its organization's. Freed
- * capacity goes to the organization that has used the least (start-time fair queueing, by cost and measured time); one that returns starts
- * level with the one served last.
+ * A fair queue for capacity that organizations share. Work starts at once when it may; otherwise it waits behind its
+ * organization's. Freed capacity goes to the organization that has used the least (start-time fair queueing, by cost
+ * and measured time); one that returns starts level with the one served last.
  *
- * Running work cannot be interrupted, so an organization may take more only while it then holds at most `share` times what remains free.
- * One that holds nothing may take whatever is free.
+ * Running work cannot be interrupted, so an organization may take more only while it then holds at most `share` times
+ * what remains free. One that holds nothing may take whatever is free.
  */
 import { stopwatch } from '../kernel/timestamps.ts'
 
 export type Limited = 'requests' | 'waiting_readers' | 'memory' | 'statements' | 'offloaded' | 'compression'
 
-/** `own_share`: the organization holds its share (429); `all_taken`: nothing is free (503). Nothing was done (specification 14.2). */
+/**
+ * `own_share`: the organization holds its share (429); `all_taken`: nothing is free (503). Nothing was done
+ * (specification 14.2).
+ */
 export class LimitExceeded extends Error {
   readonly reason: 'own_share' | 'all_taken'
   readonly what: Limited
@@ -31,7 +34,9 @@ export interface FairQueueLimits {
   readonly long?: number
   /** The part of the capacity that work for several organizations at once may hold; default: all. */
   readonly shared?: number
-  /** Waiting entries, in all and per organization. Infinite only for work that is bounded elsewhere and must be done. */
+  /**
+   * Waiting entries, in all and per organization. Infinite only for work that is bounded elsewhere and must be done.
+   */
   readonly waiting: number
   readonly waitingOfOne: number
   readonly waitAtMost: number
@@ -107,7 +112,10 @@ export class FairQueue {
     return this.#waiting
   }
 
-  /** Rejects with the reason of a signal that is or gets aborted, and with LimitExceeded when too many wait or it has waited too long. */
+  /**
+   * Rejects with the reason of a signal that is or gets aborted, and with LimitExceeded when too many wait or it has
+   * waited too long.
+   */
   acquire(organizationId: string, demand: Demand = {}): CapacityPermit | Promise<CapacityPermit> {
     const { cost = 1, kind = 'short', signal } = demand
     if (signal?.aborted) return Promise.reject(signal.reason)

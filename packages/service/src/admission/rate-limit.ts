@@ -1,6 +1,7 @@
 /**
- * Token buckets that limit a key, or a network without a valid key (specification 14.1), in each process by itself. The deficit is counted
- * in thousandths of a request, in whole numbers, so that nothing is lost to rounding. Full buckets are dropped.
+ * Token buckets that limit a key, or a network without a valid key (specification 14.1), in each process by itself. The
+ * deficit is counted in thousandths of a request, in whole numbers, so that nothing is lost to rounding. Full buckets
+ * are dropped.
  */
 import { LruMap } from '../kernel/lru-map.ts'
 import type { Clock } from '../kernel/timestamps.ts'

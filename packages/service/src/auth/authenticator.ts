@@ -1,7 +1,7 @@
 /**
- * Finds the caller of a token, for every request, so that a revocation takes effect at once in every process. Counts the call against the
- * key's rate limit, and notes the use. A token that is not known to be valid counts first against its network's limit, as anyone can make
- * up tokens, and each costs a query.
+ * Finds the caller of a token, for every request, so that a revocation takes effect at once in every process. Counts
+ * the call against the key's rate limit, and notes the use. A token that is not known to be valid counts first against
+ * its network's limit, as anyone can make up tokens, and each costs a query.
  */
 import { readJson } from '@deskwire/sdk/json'
 import type { Pool } from 'pg'

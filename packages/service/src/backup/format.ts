@@ -1,7 +1,8 @@
 /**
- * The format of a backup file (decision 20): `deskwire backup create 1` and a line break; frames, compressed together with Zstandard; SHA-256 of
- * all bytes before. A frame is a letter, the length of its content in four bytes, most significant first, and the content: a header, then
- * for each table its name and columns and its rows in COPY format, then the end with the counts.
+ * The format of a backup file (decision 20): `deskwire backup create 1` and a line break; frames, compressed together
+ * with Zstandard; SHA-256 of all bytes before. A frame is a letter, the length of its content in four bytes, most
+ * significant first, and the content: a header, then for each table its name and columns and its rows in COPY format,
+ * then the end with the counts.
  */
 
 import { createHash, randomBytes } from 'node:crypto'
@@ -105,7 +106,10 @@ function damaged(why: string): BackupError {
   return new BackupError(`the backup is not whole: ${why}; use another backup`)
 }
 
-/** Writes a new file for its owner only. Returns its size in bytes. @throws BackupError when it exists or cannot be written. */
+/**
+ * Writes a new file for its owner only. Returns its size in bytes. @throws BackupError when it exists or cannot be
+ * written.
+ */
 export async function writeBackupFile(path: string, frames: () => AsyncIterable<Buffer>): Promise<number> {
   await requireAbsent(path)
   const unfinished = `${path}.${randomBytes(6).toString('hex')}.part`

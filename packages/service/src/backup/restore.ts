@@ -1,4 +1,7 @@
-/** Restores into an empty database, in one transaction: the backup's schema and rows, checks of both, then migrations to this release. */
+/**
+ * Restores into an empty database, in one transaction: the backup's schema and rows, checks of both, then migrations to
+ * this release.
+ */
 import { stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import type { Pool } from 'pg'
@@ -186,8 +189,8 @@ function requireSame(what: string, found: readonly unknown[], wanted: readonly u
 }
 
 /**
- * Begins a new epoch in a migrated database whose stream may have gone back in time: earlier cursors expire, and so do watermarks in the
- * lost period. Call it once, before the service starts; further calls make every copy start again.
+ * Begins a new epoch in a migrated database whose stream may have gone back in time: earlier cursors expire, and so do
+ * watermarks in the lost period. Call it once, before the service starts; further calls make every copy start again.
  */
 export function markRestored(pool: Pool, clock: Clock): Promise<NewEpoch> {
   return transaction(pool, (tx) => beginEpochAfterRestore(tx, clock))
@@ -217,7 +220,10 @@ interface EmbeddedRestoreOptions extends Omit<RestoreOptions, 'encryptionKey' | 
   readonly log: Logger
 }
 
-/** Restores into a data directory that no service uses. `movedTo`: the earlier database. @throws EmbeddedDatabaseError, BackupError */
+/**
+ * Restores into a data directory that no service uses. `movedTo`: the earlier database. @throws EmbeddedDatabaseError,
+ * BackupError
+ */
 export async function restoreEmbedded(
   config: Pick<RestoreOptions, 'encryptionKey' | 'encryptionKeyPrevious'> & { readonly dataDir: string },
   backup: CheckedBackup,

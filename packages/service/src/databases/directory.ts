@@ -1,10 +1,11 @@
 /**
- * The directory of several databases: the shard of each organization, and in it the hashes of their tokens (decision 65). It is in the
- * first database, next to that one's organizations, whose own tables of organizations and tokens are part of it: an organization without a
- * row in the directory is in the first database.
+ * The directory of several databases: the shard of each organization, and in it the hashes of their tokens (decision
+ * 65). It is in the first database, next to that one's organizations, whose own tables of organizations and tokens are
+ * part of it: an organization without a row in the directory is in the first database.
  *
- * An organization or a token is written to the directory first, and then to its shard. A row in the directory alone, as the process died in
- * between, is harmless and swept. A shard that no longer serves an organization refuses it, whatever the directory says.
+ * An organization or a token is written to the directory first, and then to its shard. A row in the directory alone, as
+ * the process died in between, is harmless and swept. A shard that no longer serves an organization refuses it,
+ * whatever the directory says.
  */
 import type { Pool } from 'pg'
 import { rolledBack } from '../db/failure.ts'
@@ -18,7 +19,10 @@ export const directoryChannel = 'deskwire_directory'
 /** The directory's tables: not part of an organization, though they have its id. */
 export const directoryTables = ['directory_organizations', 'directory_tokens']
 
-/** SQL: the first database is the shard of its organization `o`. True until it has arrived; false for a copy that a move left behind. */
+/**
+ * SQL: the first database is the shard of its organization `o`. True until it has arrived; false for a copy that a move
+ * left behind.
+ */
 const isServedHere = `(o.away is distinct from 'moved' or exists (select 1 from organization_moves m
   where m.organization_id = o.organization_id and m.state = 'left'))`
 
@@ -113,8 +117,8 @@ export function createDirectory(pool: Pool, name: string) {
     },
 
     /**
-     * The organization is in `to` from now on, and every process is notified. False, without an effect, unless it was in `from` and has
-     * moved one time less than `moves`. Call it after all hashes of its tokens are noted.
+     * The organization is in `to` from now on, and every process is notified. False, without an effect, unless it was
+     * in `from` and has moved one time less than `moves`. Call it after all hashes of its tokens are noted.
      */
     async cutOver(
       organizationId: string,
@@ -150,7 +154,10 @@ export function createDirectory(pool: Pool, name: string) {
   }
 }
 
-/** Notes a token before `make` creates it, and forgets it unless `done` or unknown. First check what can be refused without writing. */
+/**
+ * Notes a token before `make` creates it, and forgets it unless `done` or unknown. First check what can be refused
+ * without writing.
+ */
 export async function announced<A extends string>(
   directory: Pick<Directory, 'note' | 'forgetTokens'> | null,
   { organizationId, hash }: { readonly organizationId: string; readonly hash: Buffer },

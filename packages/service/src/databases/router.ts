@@ -1,7 +1,7 @@
 /**
- * Finds the shard of a request: that of its organization, from the directory (`directory.ts`). Its answers are cached but never relied on:
- * the shard checks that it serves the organization, in the look-up of the token and in every change. If it does not, the directory is asked
- * again while the request waits (decision 65).
+ * Finds the shard of a request: that of its organization, from the directory (`directory.ts`). Its answers are cached
+ * but never relied on: the shard checks that it serves the organization, in the look-up of the token and in every
+ * change. If it does not, the directory is asked again while the request waits (decision 65).
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Caller, Lookup, TokenLookup } from '../auth/authenticator.ts'
@@ -25,7 +25,10 @@ export class DatabaseUnavailable extends Error {}
 const cachedAtMost = 100_000
 /** Milliseconds for which answers are cached. */
 const goodFor = 60_000
-/** Milliseconds that a shard may take for a look-up; after that it counts as unavailable, so that only its organizations wait. */
+/**
+ * Milliseconds that a shard may take for a look-up; after that it counts as unavailable, so that only its organizations
+ * wait.
+ */
 const respondsWithin = 3_000
 /** How often, and how far apart in milliseconds, to ask again when no shard serves the organization. */
 const tries = 40
@@ -138,7 +141,10 @@ export function createDatabaseRouter(options: {
       return owner === null ? null : usable(owner.database).index
     },
 
-    /** The caller with its current shard, as the earlier one does not serve the organization. @throws DatabaseUnavailable */
+    /**
+     * The caller with its current shard, as the earlier one does not serve the organization. @throws
+     * DatabaseUnavailable
+     */
     async follow(caller: Caller): Promise<Caller> {
       const { organizationId } = caller
       const placement = await answered(usable(first.name).shard, directory.databaseOf(organizationId))

@@ -1,4 +1,7 @@
-/** Reconciles the directory with a shard (decision 65). Of two shards that serve one organization, the one with more moves is right. */
+/**
+ * Reconciles the directory with a shard (decision 65). Of two shards that serve one organization, the one with more
+ * moves is right.
+ */
 import type { Pool } from 'pg'
 import type { Tx } from '../db/pool.ts'
 import { transaction } from '../db/pool.ts'
@@ -165,7 +168,10 @@ const sweptAfter = "interval '1 day'"
 /** Pieces of one run; the next run continues. */
 const piecesARun = 20
 
-/** Removes what only the directory has of this shard: revoked tokens, expired links, what was never created. A part in each run. */
+/**
+ * Removes what only the directory has of this shard: revoked tokens, expired links, what was never created. A part in
+ * each run.
+ */
 export function createDirectorySweep(directory: Pool, shard: NamedPool): () => Promise<void> {
   let after: Buffer = Buffer.alloc(0)
   return async () => {

@@ -12,7 +12,10 @@ export async function unlessBusy<A>(call: Promise<A>): Promise<A | 'busy'> {
   }
 }
 
-/** Names the organization for sharding layers (decision 65). Once the organization is gone there is no row, and so no call. */
+/**
+ * Names the organization for sharding layers (decision 65). Once the organization is gone there is no row, and so no
+ * call.
+ */
 export const fromOrganization = 'from organizations o where o.organization_id = $1'
 
 /** The database has no row of the organization: it was deleted, or dropped here after a move. Nothing was done. */

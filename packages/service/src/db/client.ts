@@ -1,12 +1,16 @@
-/** A connection to PostgreSQL: the settings that it begins with, and whether a statement that failed on it can have committed. */
+/**
+ * A connection to PostgreSQL: the settings that it begins with, and whether a statement that failed on it can have
+ * committed.
+ */
 import type { Socket } from 'node:net'
 import { Client, type Connection, DatabaseError, type Pool, Query, type QueryConfig } from 'pg'
 
 export type LocalSettings = Readonly<Record<string, string>>
 
 /**
- * What the code relies on, whatever server, database and role default to: formats of values, reading what was committed before each statement,
- * no limits but those that it sets itself, and whole results. `doctor` compares. Names that a server does not know are passed over.
+ * What the code relies on, whatever server, database and role default to: formats of values, reading what was committed
+ * before each statement, no limits but those that it sets itself, and whole results. `doctor` compares. Names that a
+ * server does not know are passed over.
  * `default_transaction_read_only` is not one of them: an operator or provider means it.
  */
 export const reliedOn: LocalSettings = {
@@ -31,7 +35,8 @@ const setStatement = `select set_config(s.key, s.value, $2::text::boolean) from 
   where current_setting(s.key, true) <> s.value`
 
 /**
- * What a session lacks of that; `session_replication_role` too, which takes a superuser, and without which the database skips its triggers.
+ * What a session lacks of that; `session_replication_role` too, which takes a superuser, and without which the database
+ * skips its triggers.
  */
 export async function differingSettings(
   pool: Pick<Pool, 'query'>,
@@ -61,8 +66,9 @@ export function keepsSession(connection: Connection): boolean {
 }
 
 /**
- * Sends settings for the next statement alone, within its message, which is one transaction: no round trip, and nothing stays in the session,
- * so this works through a pooler in transaction mode (decision 55). Returns whether there were any.
+ * Sends settings for the next statement alone, within its message, which is one transaction: no round trip, and nothing
+ * stays in the session, so this works through a pooler in transaction mode (decision 55). Returns whether there were
+ * any.
  */
 export function sendLocalSettings(connection: Connection, own: LocalSettings = {}): boolean {
   const settings = { ...states.get(connection)?.settings(), ...own }
@@ -73,7 +79,10 @@ export function sendLocalSettings(connection: Connection, own: LocalSettings = {
   return true
 }
 
-/** Errors whose statement was never sent, and those whose statement cannot have committed although its connection is lost. */
+/**
+ * Errors whose statement was never sent, and those whose statement cannot have committed although its connection is
+ * lost.
+ */
 const effects = new WeakMap<Error, 'unsent' | 'uncommitted'>()
 
 export function knownEffect(error: Error): 'unsent' | 'uncommitted' | undefined {
@@ -81,9 +90,9 @@ export function knownEffect(error: Error): 'unsent' | 'uncommitted' | undefined 
 }
 
 /**
- * Notes the error of a statement that is not complete. If the server reported it, nothing was committed: the server commits only afterwards,
- * and reports in this order, even if it ends the connection with the error. If the message could not be written, its end never arrived; TLS
- * also writes by itself.
+ * Notes the error of a statement that is not complete. If the server reported it, nothing was committed: the server
+ * commits only afterwards, and reports in this order, even if it ends the connection with the error. If the message
+ * could not be written, its end never arrived; TLS also writes by itself.
  */
 export function noteIncomplete(error: Error & { readonly syscall?: string }, connection: Connection): void {
   const isUnwritten = error.syscall === 'write' && !('encrypted' in connection.stream)
@@ -171,7 +180,8 @@ export class QueryWithSettings extends OpenQuery {
   override handleError(error: Error, connection: Connection): void {
     const isBlocks = this.#wasInBlock && !/^\s*(commit|end)\b/i.test(this.text)
     if (this.#isSent && (isBlocks || /^\s*begin\b/i.test(this.text))) effects.set(error, 'uncommitted')
-    // A statement without parameters goes by the simple protocol, which commits before it says that the statement is complete.
+    // A statement without parameters goes by the simple protocol, which commits before it says that the statement is
+    // complete.
     else if (!this.#isComplete && (this.requiresPreparation() || !(error instanceof DatabaseError)))
       noteIncomplete(error, connection)
     super.handleError(error, connection)
@@ -196,8 +206,8 @@ const acceptedByPoolers = ['user', 'database', 'application_name', 'client_encod
 const limits = ['statement_timeout', 'idle_in_transaction_session_timeout']
 
 /**
- * A client that sets what the code relies on, the time limits of its configuration and `settings` as it connects or, without a session, with
- * each transaction.
+ * A client that sets what the code relies on, the time limits of its configuration and `settings` as it connects or,
+ * without a session, with each transaction.
  */
 export function clientWith(settings: LocalSettings = {}, hasSession = true): typeof Client {
   class DatabaseClient extends OpenClient {

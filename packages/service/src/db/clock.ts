@@ -1,6 +1,6 @@
 /**
- * The database's clock, extrapolated by this machine's monotonic clock: all processes of an installation agree on the time, and setting a
- * machine's clock has no effect.
+ * The database's clock, extrapolated by this machine's monotonic clock: all processes of an installation agree on the
+ * time, and setting a machine's clock has no effect.
  */
 import type { Pool } from 'pg'
 import { periodic } from '../kernel/periodic.ts'

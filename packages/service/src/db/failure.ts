@@ -8,7 +8,10 @@ type Failure = Error & { readonly code?: string; readonly syscall?: string; read
 
 const url = 'DESKWIRE_DATABASE_URL'
 
-/** What is wrong and which setting to change; null for failures that no setting causes. Contains no password, as the messages do not. */
+/**
+ * What is wrong and which setting to change; null for failures that no setting causes. Contains no password, as the
+ * messages do not.
+ */
 export function explainDatabaseFailure(error: unknown): string | null {
   if (!(error instanceof Error)) return null
   if (error instanceof PoolerError || error instanceof DatabasesError) return error.message
@@ -82,7 +85,10 @@ export function isHeldElsewhere(error: unknown): error is DatabaseError {
   return error instanceof DatabaseError && error.code === '55P03'
 }
 
-/** Whether a partition was attached while the statement waited to write to the default one, which its rows no longer belong to. Nothing changed. */
+/**
+ * Whether a partition was attached while the statement waited to write to the default one, which its rows no longer
+ * belong to. Nothing changed.
+ */
 export function isRowMisplaced(error: unknown): error is DatabaseError {
   return error instanceof DatabaseError && error.code === '23514' && error.constraint === undefined
 }
@@ -98,7 +104,8 @@ export function rolledBack(error: unknown): error is DatabaseError {
 }
 
 /**
- * The effect of a statement that failed while committing. `unavailable`: nothing changed, and a retry is safe; `none`: nothing changed;
+ * The effect of a statement that failed while committing. `unavailable`: nothing changed, and a retry is safe; `none`:
+ * nothing changed;
  * `unknown`: it may have committed. Null when the error is not a database failure.
  */
 export function effectOf(error: unknown): 'unavailable' | 'none' | 'unknown' | null {
@@ -128,8 +135,9 @@ function effectByCode(error: Failure & { readonly severity?: string }): ReturnTy
 }
 
 /**
- * Refused before the statement began, or ended by the server: connection or role (08001, 08004, 28, 3D000), standby (25006), timeouts
- * (25P03, 25P04, 57P05, 57014), conflicts (40001, 40P01, 55P03), a shortage (53), a starting server (57P03).
+ * Refused before the statement began, or ended by the server: connection or role (08001, 08004, 28, 3D000), standby
+ * (25006), timeouts (25P03, 25P04, 57P05, 57014), conflicts (40001, 40P01, 55P03), a shortage (53), a starting server
+ * (57P03).
  */
 const unavailableStates =
   /^(08001|08004|28...|3D000|25006|25P03|25P04|40001|40P01|55P03|57014|57P03|57P05|53...)$/

@@ -1,6 +1,7 @@
 /**
- * The API's access to the database: a fair queue in front of the pool, so that an organization with many statements waits only for its own.
- * These statements never use all connections, so they do not reach the pool's own first-come queue.
+ * The API's access to the database: a fair queue in front of the pool, so that an organization with many statements
+ * waits only for its own. These statements never use all connections, so they do not reach the pool's own first-come
+ * queue.
  */
 import type { Pool } from 'pg'
 import {
@@ -26,7 +27,10 @@ export function unshared(pool: Queryable): Database {
   return { of: () => pool, ofLong: () => pool, forSeveral: pool }
 }
 
-/** Left for others: two for look-ups of tokens, four for long calls of the journal (`journal/group-commit.ts`), one for the rest. */
+/**
+ * Left for others: two for look-ups of tokens, four for long calls of the journal (`journal/group-commit.ts`), one for
+ * the rest.
+ */
 const connectionsOfOthers = 7
 
 function limitsOf(connections: number): FairQueueLimits {

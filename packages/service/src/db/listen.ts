@@ -21,8 +21,8 @@ const closeAfter = 1_000
 const stopWithin = 2 * closeAfter
 
 /**
- * Calls `notify` for each notification, and with an empty payload after each reconnect, as some may have been lost. A server that
- * disappears without closing is detected within 15 s.
+ * Calls `notify` for each notification, and with an empty payload after each reconnect, as some may have been lost. A
+ * server that disappears without closing is detected within 15 s.
  */
 export function listen(
   address: DatabaseAddress,

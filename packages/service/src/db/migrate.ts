@@ -21,8 +21,9 @@ export class MigrationError extends Error {}
 export const migrationLock = 6_737_201_101
 
 /**
- * Applies missing migrations in the order of their ids, each in its own transaction, and returns their ids. @throws MigrationError when the
- * server is too old, or the database has a migration of a later version or from before the first release.
+ * Applies missing migrations in the order of their ids, each in its own transaction, and returns their ids. @throws
+ * MigrationError when the server is too old, or the database has a migration of a later version or from before the
+ * first release.
  */
 export async function migrate(pool: Pool, schema: Schema): Promise<readonly string[]> {
   const client = await pool.connect()
@@ -43,7 +44,10 @@ export async function migrate(pool: Pool, schema: Schema): Promise<readonly stri
 /** Milliseconds between checks whether the other process has finished. */
 const lockCheckEvery = 100
 
-/** Polls: a statement that waits for the lock would hold a snapshot, and a concurrent index build waits for all snapshots. */
+/**
+ * Polls: a statement that waits for the lock would hold a snapshot, and a concurrent index build waits for all
+ * snapshots.
+ */
 async function takeLock(client: Pick<Client, 'query'>): Promise<void> {
   for (;;) {
     const { rows } = await client.query<{ mine: boolean }>(
@@ -98,8 +102,8 @@ async function applyMissing(
 }
 
 /**
- * A statement that waits for a table lock blocks all later ones, readers too. So a migration waits briefly, lets others through, and tries
- * again, for about an hour: longer than a backup holds the lock. Milliseconds.
+ * A statement that waits for a table lock blocks all later ones, readers too. So a migration waits briefly, lets others
+ * through, and tries again, for about an hour: longer than a backup holds the lock. Milliseconds.
  */
 const lockWait = 300
 const lockAgainAfter = 700

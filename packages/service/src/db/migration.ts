@@ -1,6 +1,9 @@
 import type { Client } from 'pg'
 
-/** A function or type of this version. Its name has a hash of its text, so processes of two releases can share a database. */
+/**
+ * A function or type of this version. Its name has a hash of its text, so processes of two releases can share a
+ * database.
+ */
 export interface SchemaFunction {
   readonly name: string
   /** `create or replace function …` or `create type …`, one statement. */
@@ -33,9 +36,9 @@ export const unreleasedAdvice =
   'export what it holds with the version that made it (deskwire export), or start with an empty database'
 
 /**
- * One step of the schema: applied once, never edited after a release. Processes of the previous release keep writing meanwhile and must not
- * wait for more than a second (decision 58), so a step that locks a table or rows must touch few rows; a step that reads many works in
- * pieces.
+ * One step of the schema: applied once, never edited after a release. Processes of the previous release keep writing
+ * meanwhile and must not wait for more than a second (decision 58), so a step that locks a table or rows must touch few
+ * rows; a step that reads many works in pieces.
  */
 export interface Migration {
   /** Sorts by time of writing: `20261120-01-customers`. */
@@ -49,13 +52,16 @@ export interface Migration {
 /** Takes the previous piece's `next` and returns its own. */
 export type PieceOfWork = (client: Pick<Client, 'query'>, next: string | null) => Promise<string | null>
 
-/** Work in many transactions before the migration itself. It starts again after an interruption, so it must be repeatable. */
+/**
+ * Work in many transactions before the migration itself. It starts again after an interruption, so it must be
+ * repeatable.
+ */
 export interface Gradually {
   /** Statements that the pieces need, in one transaction. */
   readonly prepare?: readonly string[]
   /**
-   * One transaction: `$1` is the previous piece's `next`, null at first; returns one row, whose `next` is null at the end. A function is
-   * for work that SQL cannot do; each of its statements is a transaction.
+   * One transaction: `$1` is the previous piece's `next`, null at first; returns one row, whose `next` is null at the
+   * end. A function is for work that SQL cannot do; each of its statements is a transaction.
    */
   readonly piece?: string | PieceOfWork
   /** Outside transactions (`buildIndex`). */

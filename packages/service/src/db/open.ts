@@ -33,12 +33,16 @@ export interface OpenDatabase {
   close(): Promise<void>
 }
 
-/** Connections of the API: more than a few per core only wait for each other; the surplus keeps some free (`fair-pool.ts`). */
+/**
+ * Connections of the API: more than a few per core only wait for each other; the surplus keeps some free
+ * (`fair-pool.ts`).
+ */
 export const connections = 16
 
 /**
- * All databases of the settings, first the one with the directory. Several are not queried yet, as any may be unavailable: `prepare` does
- * that. `onBegun` is called once a program of the embedded database runs. @throws PoolerError, DatabasesError
+ * All databases of the settings, first the one with the directory. Several are not queried yet, as any may be
+ * unavailable: `prepare` does that. `onBegun` is called once a program of the embedded database runs. @throws
+ * PoolerError, DatabasesError
  */
 export async function openDatabases(
   config: DatabaseSettings,
@@ -52,7 +56,9 @@ export async function openDatabases(
   return [first, ...others]
 }
 
-/** The named databases, first the one with the directory; null for a single one without a name. @throws DatabasesError */
+/**
+ * The named databases, first the one with the directory; null for a single one without a name. @throws DatabasesError
+ */
 export async function namedDatabases(
   config: Pick<DatabaseSettings, 'databases' | 'databaseUrl' | 'databaseDirectUrl'>,
 ): Promise<readonly NamedDatabase[] | null> {
@@ -90,7 +96,10 @@ export function reportTo(log: FastifyBaseLogger, database: string | null = null)
   return (error) => warn(log, { ...of, reason: error.message }, 'an idle database connection broke')
 }
 
-/** The embedded database, or the server at DESKWIRE_DATABASE_URL. @throws PoolerError when a pooler does not preserve sessions. */
+/**
+ * The embedded database, or the server at DESKWIRE_DATABASE_URL. @throws PoolerError when a pooler does not preserve
+ * sessions.
+ */
 async function openDatabase(
   config: Omit<DatabaseSettings, 'databases'>,
   log: FastifyBaseLogger,
@@ -120,7 +129,10 @@ async function openDatabase(
   }
 }
 
-/** For commands: the running service's database, else one started for the command; without the pooler, as commands need sessions. */
+/**
+ * For commands: the running service's database, else one started for the command; without the pooler, as commands need
+ * sessions.
+ */
 export async function openDatabaseBeside(
   config: Omit<DatabaseSettings, 'databases'>,
   log: FastifyBaseLogger,

@@ -1,4 +1,7 @@
-/** Connections to a database: pools of them, settings of single statements, and the end of connections that have gone silent. */
+/**
+ * Connections to a database: pools of them, settings of single statements, and the end of connections that have gone
+ * silent.
+ */
 import type { Socket } from 'node:net'
 import { readJson } from '@deskwire/sdk/json'
 import {
@@ -22,7 +25,10 @@ import { allowStatements, clientWith, type LocalSettings, QueryWithSettings } fr
 export type DatabaseAddress =
   | {
       readonly url: string
-      /** Without the pooler at `url`, for LISTEN, session locks and migrations. When set, `url` gets nothing that needs a session. */
+      /**
+       * Without the pooler at `url`, for LISTEN, session locks and migrations. When set, `url` gets nothing that needs
+       * a session.
+       */
       readonly directUrl?: string | undefined
     }
   | { readonly host: string; readonly port: number; readonly user: string; readonly database: string }
@@ -39,7 +45,10 @@ export function directAddress(address: DatabaseAddress): DatabaseAddress {
 /** Milliseconds. A `statement_timeout` in the URL wins. */
 const statementMilliseconds = 30_000
 const idleInTransaction = 30_000
-/** Probes an idle connection after this time, in milliseconds, and ends it after ten missed responses, a second apart (Node's values). */
+/**
+ * Probes an idle connection after this time, in milliseconds, and ends it after ten missed responses, a second apart
+ * (Node's values).
+ */
 export const keepAlive = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 }
 
 export type Queryable = Pick<Pool, 'query'>
@@ -92,8 +101,9 @@ function isFull(error: unknown): boolean {
 }
 
 /**
- * A pool of connections. A statement may take 30 s. A connection that breaks while idle is logged and replaced. One whose server has
- * disappeared is closed (`endWhenSilent`), with the idle ones. Without sessions, settings are sent with each statement (`LocalSettings`).
+ * A pool of connections. A statement may take 30 s. A connection that breaks while idle is logged and replaced. One
+ * whose server has disappeared is closed (`endWhenSilent`), with the idle ones. Without sessions, settings are sent
+ * with each statement (`LocalSettings`).
  */
 export function createPool(
   address: DatabaseAddress,
@@ -162,8 +172,8 @@ const open = new WeakMap<Pool, ReadonlySet<PoolClient>>()
 const graceMilliseconds = 1_000
 
 /**
- * Closes a pool of `createPool`. The caller has waited for its own work, so a statement that still runs is stuck: its connection is cut
- * after `grace` milliseconds.
+ * Closes a pool of `createPool`. The caller has waited for its own work, so a statement that still runs is stuck: its
+ * connection is cut after `grace` milliseconds.
  */
 export async function endPool(pool: Pool, grace = graceMilliseconds): Promise<void> {
   if (await atMost(grace, pool.end())) return
@@ -189,9 +199,9 @@ function statementTimeoutOf(client: object): number {
 }
 
 /**
- * A server that disappears sends nothing more, and the system notices only after a quarter of an hour. So a connection is closed when no
- * byte arrived for two seconds longer than its statement may take: the statement rejects, and may have been executed. `others` are closed
- * with it, as they lead to the same server.
+ * A server that disappears sends nothing more, and the system notices only after a quarter of an hour. So a connection
+ * is closed when no byte arrived for two seconds longer than its statement may take: the statement rejects, and may
+ * have been executed. `others` are closed with it, as they lead to the same server.
  */
 function endWhenSilent(client: PoolClient, others: ReadonlySet<PoolClient>): void {
   allowStatements(client, statementTimeoutOf(client))

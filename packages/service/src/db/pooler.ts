@@ -1,6 +1,6 @@
 /**
- * Detects poolers between the service and PostgreSQL. In transaction mode one accepts connections and then loses session state: named
- * statements, locks, notifications, settings. So this runs before anything else.
+ * Detects poolers between the service and PostgreSQL. In transaction mode one accepts connections and then loses
+ * session state: named statements, locks, notifications, settings. So this runs before anything else.
  */
 import { Client } from 'pg'
 import type { DatabaseAddress } from './pool.ts'
@@ -31,7 +31,9 @@ const responseMilliseconds = 10_000
 /** Enough for a busy pooler that rotates its connections. */
 const roundsAtMost = 5
 
-/** Opens two connections for a moment; one to PostgreSQL itself. @throws as pg does when the database is unavailable. */
+/**
+ * Opens two connections for a moment; one to PostgreSQL itself. @throws as pg does when the database is unavailable.
+ */
 export async function observeSessions(address: DatabaseAddress): Promise<SeenOfSessions> {
   const own = probe(address)
   const other = probe(address)
@@ -58,7 +60,10 @@ export async function observeSessions(address: DatabaseAddress): Promise<SeenOfS
 
 const sameDatabaseLock = 673_720_113
 
-/** Whether two addresses lead to one database: a lock at one must be visible at the other. @throws PoolerError without transactions. */
+/**
+ * Whether two addresses lead to one database: a lock at one must be visible at the other. @throws PoolerError without
+ * transactions.
+ */
 export async function leadToSameDatabase(direct: DatabaseAddress, pooled: DatabaseAddress): Promise<boolean> {
   const [holder, asker] = [probe(direct), probe(pooled)]
   try {

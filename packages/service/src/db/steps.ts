@@ -1,4 +1,7 @@
-/** Background work on the rows of many organizations: in pieces, so that no statement holds locks for long; one that fails delays no other. */
+/**
+ * Background work on the rows of many organizations: in pieces, so that no statement holds locks for long; one that
+ * fails delays no other.
+ */
 import type { Pool } from 'pg'
 
 /** Rows per statement. */
@@ -22,8 +25,8 @@ export async function eachAlone<Part>(
 }
 
 /**
- * Does the work that `find` selects, in steps, until none is left. An organization that fails is left out from then on: `find` gets the
- * parameter that lists those.
+ * Does the work that `find` selects, in steps, until none is left. An organization that fails is left out from then on:
+ * `find` gets the parameter that lists those.
  * @throws the error of an organization that failed, after the others were done.
  */
 export async function byOrganization<Row extends { readonly organization_id: string }>(
@@ -43,7 +46,10 @@ export async function byOrganization<Row extends { readonly organization_id: str
   for (const error of failures.values()) throw error
 }
 
-/** Deletes what `find` selects, in steps. `remove` gets the first column, the organization, as `$1`, and the others as arrays. */
+/**
+ * Deletes what `find` selects, in steps. `remove` gets the first column, the organization, as `$1`, and the others as
+ * arrays.
+ */
 export function removeInSteps(
   db: Queryable,
   find: (failed: string) => string,

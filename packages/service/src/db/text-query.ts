@@ -1,4 +1,7 @@
-/** Prepared statements that return PostgreSQL's text, without the row description that both sides would process. For every request. */
+/**
+ * Prepared statements that return PostgreSQL's text, without the row description that both sides would process. For
+ * every request.
+ */
 import type { Connection, Submittable } from 'pg'
 import { keepsSession, type LocalSettings, noteIncomplete, sendLocalSettings } from './client.ts'
 import type { Queryable } from './pool.ts'
@@ -22,7 +25,9 @@ function quoted(text: string): string {
   return `"${/["\\]/.test(text) ? text.replace(/["\\]/g, '\\$&') : text}"`
 }
 
-/** An array parameter whose length the planner cannot see; otherwise it finds custom plans cheaper and plans every call. */
+/**
+ * An array parameter whose length the planner cannot see; otherwise it finds custom plans cheaper and plans every call.
+ */
 export function hiddenArray(parameter: string, type: string): string {
   return `(select ${parameter}::${type}[])::${type}[]`
 }
@@ -48,8 +53,8 @@ export async function queryText(
 }
 
 /**
- * The rows of each of these statements, which are built when a connection is available. They are sent in one message, which is one
- * transaction, and run in their order, each with a snapshot of its own.
+ * The rows of each of these statements, which are built when a connection is available. They are sent in one message,
+ * which is one transaction, and run in their order, each with a snapshot of its own.
  */
 export function queryTextsWhenSent(
   pool: Queryable,

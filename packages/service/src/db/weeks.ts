@@ -1,7 +1,7 @@
 /**
- * Tables with one partition per week (Monday to Sunday, UTC), created ahead and dropped as a whole. Weeks, not days, as planning costs time
- * for each partition. Rows of a week without a partition go to the default partition, and a new partition takes them over; with too many of
- * them the week gets no partition.
+ * Tables with one partition per week (Monday to Sunday, UTC), created ahead and dropped as a whole. Weeks, not days, as
+ * planning costs time for each partition. Rows of a week without a partition go to the default partition, and a new
+ * partition takes them over; with too many of them the week gets no partition.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { escapeIdentifier, type Pool } from 'pg'
@@ -34,7 +34,10 @@ const firstMonday = 4 * day
 
 /** An advisory lock number that nothing else on the server uses. */
 const lockNumber = 6_737_201_102
-/** Attaching waits for readers of the default partition, dropping for every use of the table, and later statements queue behind either. */
+/**
+ * Attaching waits for readers of the default partition, dropping for every use of the table, and later statements queue
+ * behind either.
+ */
 const lockTimeout = '250ms'
 const triesApart = 100
 /** Rows that a new partition takes over at most; writers wait for some tenths of a second. */
@@ -88,8 +91,9 @@ export async function missingWeeks(
 }
 
 /**
- * Creates missing partitions and returns the weeks that still have none: the table was locked for `patience` milliseconds, the default
- * partition has too many rows of that week, or the database failed, as without space on its disk. Their rows go to the default partition. Any number of processes may run this at once.
+ * Creates missing partitions and returns the weeks that still have none: the table was locked for `patience`
+ * milliseconds, the default partition has too many rows of that week, or the database failed, as without space on its
+ * disk. Their rows go to the default partition. Any number of processes may run this at once.
  */
 export async function makeWeeks(
   pool: Pool,
@@ -121,8 +125,9 @@ export async function makeWeeks(
 }
 
 /**
- * Drops the week with its rows, except those for which `keep` holds, SQL about a row `t`: they move to the default partition. If there are
- * so many that writers would wait for long, they stay in the week. Does nothing while the table is locked.
+ * Drops the week with its rows, except those for which `keep` holds, SQL about a row `t`: they move to the default
+ * partition. If there are so many that writers would wait for long, they stay in the week. Does nothing while the table
+ * is locked.
  */
 export async function dropWeek(
   pool: Pool,
@@ -143,7 +148,10 @@ export async function dropWeek(
   })
 }
 
-/** Replaces the week by a copy with only these rows, if it has others: nobody waits for the copying but who would change the week. */
+/**
+ * Replaces the week by a copy with only these rows, if it has others: nobody waits for the copying but who would change
+ * the week.
+ */
 async function keepOnly(tx: Tx, table: WeekTable, begins: number, keep: string): Promise<'done'> {
   const name = partitionName(table.name, begins)
   const copy = `${name}_kept`
@@ -158,7 +166,10 @@ async function keepOnly(tx: Tx, table: WeekTable, begins: number, keep: string):
   return 'done'
 }
 
-/** Creates one partition unless it exists, in the caller's transaction. `full`: the default partition has too many rows of that week. */
+/**
+ * Creates one partition unless it exists, in the caller's transaction. `full`: the default partition has too many rows
+ * of that week.
+ */
 export async function makeWeek(tx: Tx, table: WeekTable, begins: number): Promise<'done' | 'full'> {
   const name = partitionName(table.name, begins)
   const [from, to] = [table.begin(begins), table.begin(begins + weekLength)]

@@ -177,7 +177,10 @@ function unsendable(
   }
 }
 
-/** The body of a delivery. `data` is the stored representation, byte for byte what a GET returns. `changed`: only for endpoints that ask. */
+/**
+ * The body of a delivery. `data` is the stored representation, byte for byte what a GET returns. `changed`: only for
+ * endpoints that ask.
+ */
 export function envelope(
   { organizationId }: Pick<EndpointKey, 'organizationId'>,
   event: Pick<ClaimedDelivery['event'], 'id' | 'type' | 'createdAt' | 'changed' | 'origin'>,

@@ -1,4 +1,7 @@
-/** Claims what is due. The statements may miss what a commit adds at that moment; completing looks again, with a later snapshot. */
+/**
+ * Claims what is due. The statements may miss what a commit adds at that moment; completing looks again, with a later
+ * snapshot.
+ */
 import type { Database } from '../db/fair-pool.ts'
 import type { Queryable } from '../db/pool.ts'
 import { fillTemplate, readSql } from '../db/sql-file.ts'
@@ -247,7 +250,10 @@ const endpointStatement: PreparedStatement = {
   text: readSql(import.meta.url, './claim-endpoint.sql'),
 }
 
-/** SQL: the current representation of the subject of delivery `d` of organization `$1`; null when the API would not serve it. */
+/**
+ * SQL: the current representation of the subject of delivery `d` of organization `$1`; null when the API would not
+ * serve it.
+ */
 export function currentBody(tables: readonly StreamTable[]): string {
   const current = tables.map(({ kind, name, removedEvent }) => {
     const exists = 't.removed_at is null'

@@ -1,4 +1,7 @@
-/** Writes results in one call, if the lease still holds. They are arrays by column, which cost the database much less than JSON. */
+/**
+ * Writes results in one call, if the lease still holds. They are arrays by column, which cost the database much less
+ * than JSON.
+ */
 import { readJson } from '@deskwire/sdk/json'
 import { fromOrganization } from '../db/call-function.ts'
 import type { Database } from '../db/fair-pool.ts'

@@ -1,6 +1,7 @@
 /**
- * The concurrency limiter. It shares a worker's permits among priorities, so that endpoints that hang or have a backlog leave some to
- * others. `mayStart` decides; the two classes keep the figures it needs, one for the worker and one for each drain.
+ * The concurrency limiter. It shares a worker's permits among priorities, so that endpoints that hang or have a backlog
+ * leave some to others. `mayStart` decides; the two classes keep the figures it needs, one for the worker and one for
+ * each drain.
  */
 import type { RateLimiter } from '../admission/rate-limit.ts'
 import type { Priority } from './model.ts'
@@ -16,7 +17,10 @@ export interface EndpointUsage {
   readonly overdue: number
   /** Attempts that may be under way, apart from overdue ones. */
   readonly window: number
-  /** A TLS handshake failed: no more attempts, as endpoints with a wrong certificate and a backlog took all of a worker's time. */
+  /**
+   * A TLS handshake failed: no more attempts, as endpoints with a wrong certificate and a backlog took all of a
+   * worker's time.
+   */
   readonly handshakeFailed: boolean
   readonly hasSparePermit: boolean
   /** Attempts at once that the endpoint asks for. */
@@ -25,7 +29,10 @@ export interface EndpointUsage {
   readonly toHost: number
 }
 
-/** The first attempt may begin unless a handshake failed; more only while there is plenty, which leaves permits for other endpoints. */
+/**
+ * The first attempt may begin unless a handshake failed; more only while there is plenty, which leaves permits for
+ * other endpoints.
+ */
 export function mayStart(worker: WorkerUsage, endpoint: EndpointUsage, tuning: ConcurrencyTuning): boolean {
   const { priority, underWay, overdue, window, most, toHost } = endpoint
   if (endpoint.handshakeFailed || underWay >= most || underWay - overdue >= window) return false
@@ -33,7 +40,9 @@ export function mayStart(worker: WorkerUsage, endpoint: EndpointUsage, tuning: C
   return endpoint.hasSparePermit || hasPlenty(worker, priority, tuning)
 }
 
-/** Whether less than half of all permits and of the priority's are in use (for failing endpoints, an eighth of theirs). */
+/**
+ * Whether less than half of all permits and of the priority's are in use (for failing endpoints, an eighth of theirs).
+ */
 function hasPlenty(worker: WorkerUsage, priority: Priority, tuning: ConcurrencyTuning): boolean {
   const part = priority === 'failing' ? tuning.plentyOfFailing : tuning.plenty
   return inAll(worker) < tuning.total * tuning.plenty && worker[priority] < maxOf(priority, tuning) * part
@@ -250,7 +259,10 @@ export class EndpointLimiter {
     this.#keep(attempt.permit)
   }
 
-  /** Called every `tickEvery`: charges overdue attempts to the failing priority. With `eager`, the window widens while there is plenty. */
+  /**
+   * Called every `tickEvery`: charges overdue attempts to the failing priority. With `eager`, the window widens while
+   * there is plenty.
+   */
   tick(eager: boolean): void {
     for (const attempt of this.#underWay) {
       if (this.#isOverdue(attempt)) continue

@@ -1,7 +1,8 @@
 /**
- * Warns of failing endpoints and disables them, one at a time of an organization. Disabling takes the organization's clock row, which a
- * long commit may hold: the call then gives up its connection and tries again, so that one organization does not keep the worker's
- * connections from others. What is not done when the worker stops is found again at the endpoint's next failed attempt.
+ * Warns of failing endpoints and disables them, one at a time of an organization. Disabling takes the organization's
+ * clock row, which a long commit may hold: the call then gives up its connection and tries again, so that one
+ * organization does not keep the worker's connections from others. What is not done when the worker stops is found
+ * again at the endpoint's next failed attempt.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
@@ -57,8 +58,9 @@ export function createDisablePolicy(services: {
   return { apply, disable, stop: () => stopped.abort() }
 
   /**
-   * Applies completed results to their endpoint: disables it if they say so and returns the reason, else null; logs a warning before it
-   * would be disabled. Pending deliveries are left to the next drain, as some may be under way. Times in milliseconds since the Unix epoch;
+   * Applies completed results to their endpoint: disables it if they say so and returns the reason, else null; logs a
+   * warning before it would be disabled. Pending deliveries are left to the next drain, as some may be under way. Times
+   * in milliseconds since the Unix epoch;
    * `failingSince` is null while the endpoint does not fail.
    */
   async function apply(
@@ -97,7 +99,9 @@ export function createDisablePolicy(services: {
     log.warn({ organizationId, webhookId, ...times }, 'an endpoint keeps failing and is about to be disabled')
   }
 
-  /** Whether this call disabled the endpoint. If the clock row is busy, it is tried again, and `onDisabled` is called. */
+  /**
+   * Whether this call disabled the endpoint. If the clock row is busy, it is tried again, and `onDisabled` is called.
+   */
   function disable(finding: Finding): Promise<boolean> {
     const { organizationId, webhookId } = finding.endpoint
     const idle = !requests.has(organizationId)

@@ -47,7 +47,10 @@ export interface DrainSituation {
   /** A claim of this drain was full: the next deliveries are claimed before these are all sent. */
   readonly hasBacklog: boolean
   readonly hasMore: boolean
-  /** No other queue of its priority waits for a permit, it sends no delivery alone, and its organization is not suspended. */
+  /**
+   * No other queue of its priority waits for a permit, it sends no delivery alone, and its organization is not
+   * suspended.
+   */
   readonly mayClaim: boolean
   readonly mayStart: boolean
   /** What waits, waits for the endpoint's rate. */

@@ -1,4 +1,7 @@
-/** One drain of an endpoint's queue: claims, sends up to sixteen at once and writes results, while more are due. See `drain-modes.ts`. */
+/**
+ * One drain of an endpoint's queue: claims, sends up to sixteen at once and writes results, while more are due. See
+ * `drain-modes.ts`.
+ */
 import { randomUUID } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import { stopwatch } from '../kernel/timestamps.ts'
@@ -100,7 +103,10 @@ export class Drain {
     return this.#mode
   }
 
-  /** Runs until nothing is due, or the worker stops; deliveries without a written result stay due. Rejects when the database fails. */
+  /**
+   * Runs until nothing is due, or the worker stops; deliveries without a written result stay due. Rejects when the
+   * database fails.
+   */
   async run(): Promise<DrainEnd> {
     try {
       while (this.#mode !== 'ended') await this.#step()
@@ -114,7 +120,9 @@ export class Drain {
     return { ran: this.#latestClaim !== null, more: this.#hasMore, lost: this.#wasLost }
   }
 
-  /** Commits are no reason for an endpoint that does not respond to go on before others: the drain looks before it ends. */
+  /**
+   * Commits are no reason for an endpoint that does not respond to go on before others: the drain looks before it ends.
+   */
   wakeForCommit(): void {
     if (this.#limiter.priority === 'healthy') this.wake()
   }

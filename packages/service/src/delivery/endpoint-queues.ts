@@ -1,9 +1,11 @@
 /**
- * Endpoint queues in the database: how workers find, lease and complete due deliveries. One worker holds a queue at a time, so that an
- * endpoint's attempts are limited in one place, and no search reads the backlog of an endpoint that is down.
+ * Endpoint queues in the database: how workers find, lease and complete due deliveries. One worker holds a queue at a
+ * time, so that an endpoint's attempts are limited in one place, and no search reads the backlog of an endpoint that is
+ * down.
  *
- * A queue is a row of `endpoint_queues`. Its `due_at` says when a worker must look at it: when its next delivery is due or, while a worker
- * holds it, when the lease ends. A commit sets it to now unless a worker holds it; that worker is notified, and looks before it releases it.
+ * A queue is a row of `endpoint_queues`. Its `due_at` says when a worker must look at it: when its next delivery is due
+ * or, while a worker holds it, when the lease ends. A commit sets it to now unless a worker holds it; that worker is
+ * notified, and looks before it releases it.
  */
 import { callFunction, fromOrganization, unlessBusy } from '../db/call-function.ts'
 import type { Database } from '../db/fair-pool.ts'
@@ -35,8 +37,8 @@ const { failedAtOnce } = deliveryTuning.disabling
 const { foundAtOnce } = deliveryTuning.engine
 
 /**
- * Times are in milliseconds since the Unix epoch. `traced`: claims also read the trace that each event was created in. `retention`: how far
- * back the log goes, in milliseconds.
+ * Times are in milliseconds since the Unix epoch. `traced`: claims also read the trace that each event was created in.
+ * `retention`: how far back the log goes, in milliseconds.
  */
 export function createEndpointQueues(
   database: Database,
@@ -63,7 +65,10 @@ export function createEndpointQueues(
       return rows.map(dueQueue)
     },
 
-    /** Leases the queue or prolongs the lease, and reads up to `limit` due deliveries but those `known`; null when another holds it. */
+    /**
+     * Leases the queue or prolongs the lease, and reads up to `limit` due deliveries but those `known`; null when
+     * another holds it.
+     */
     claim: createClaim(database, tables, { traced, retention }),
 
     /** Records that from `now` on only this delivery is being sent; false when the lease is lost. */
@@ -82,7 +87,10 @@ export function createEndpointQueues(
 
     complete: createComplete(database),
 
-    /** Whether this call disabled it; false when the reason is gone or its URL is no longer `tried`; 'busy' when its clock row is locked. */
+    /**
+     * Whether this call disabled it; false when the reason is gone or its URL is no longer `tried`; 'busy' when its
+     * clock row is locked.
+     */
     async disable(
       { organizationId, webhookId }: EndpointKey,
       tried: string | null,
@@ -95,7 +103,10 @@ export function createEndpointQueues(
       return unlessBusy(callFunction<boolean>(database.of(organizationId), disableFunction, values))
     },
 
-    /** Hides the queue from searches while its organization is suspended or served elsewhere. A resumption makes it due again. */
+    /**
+     * Hides the queue from searches while its organization is suspended or served elsewhere. A resumption makes it due
+     * again.
+     */
     async holdSuspended({ organizationId, webhookId }: EndpointKey): Promise<void> {
       await database.of(organizationId).query(holdStatement, [organizationId, webhookId])
     },
@@ -115,7 +126,10 @@ export function createEndpointQueues(
       }
     },
 
-    /** Makes up to `limit` deliveries that wait for a retry due now, the soonest first. Returns how many; null unless it is active. */
+    /**
+     * Makes up to `limit` deliveries that wait for a retry due now, the soonest first. Returns how many; null unless it
+     * is active.
+     */
     async retryNow(
       { organizationId, webhookId }: EndpointKey,
       now: number,

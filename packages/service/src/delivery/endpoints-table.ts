@@ -1,4 +1,7 @@
-/** All SQL of the table `webhooks`, as `w`. Parts of functions use their arguments `p_organization_id`, `p_webhook_id` and `p_now`. */
+/**
+ * All SQL of the table `webhooks`, as `w`. Parts of functions use their arguments `p_organization_id`, `p_webhook_id`
+ * and `p_now`.
+ */
 
 type Status = 'active' | 'disabled'
 
@@ -11,8 +14,9 @@ export const readSubscription = `select w.events, w.options->'conditions', ${own
     where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active';`
 
 /**
- * The state of an endpoint `w` with the health `h` that is still to be reported, or null. One that was reported less than `again` ago is
- * not yet reported as failing, so that an endpoint that alternates stays quiet; one that fails since `soon` is disabled soon.
+ * The state of an endpoint `w` with the health `h` that is still to be reported, or null. One that was reported less
+ * than `again` ago is not yet reported as failing, so that an endpoint that alternates stays quiet; one that fails
+ * since `soon` is disabled soon.
  */
 export const stateToReport = (again: string, soon: string) => `case
       when w.status = 'disabled' then case when w.reported_state is distinct from 'disabled' then 'disabled' end
@@ -34,7 +38,10 @@ export const endpointsToReport = (again: string, soon: string) =>
     )
     .join(' union all ')
 
-/** The body of an event `e` about an endpoint, which is the endpoint as it then was; null once that is gone, and of other events. */
+/**
+ * The body of an event `e` about an endpoint, which is the endpoint as it then was; null once that is gone, and of
+ * other events.
+ */
 export const endpointBody = `case when e.subject_kind = 'endpoint' and exists (select 1 from webhooks s
         where s.organization_id = e.organization_id and s.id = e.subject_id) then e.body end`
 

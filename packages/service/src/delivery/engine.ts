@@ -1,4 +1,7 @@
-/** Finds endpoint queues with due deliveries and drains them, many at once. Notifications are hints, so it also searches twice a second. */
+/**
+ * Finds endpoint queues with due deliveries and drains them, many at once. Notifications are hints, so it also searches
+ * twice a second.
+ */
 import { randomUUID } from 'node:crypto'
 import { createRateLimiter, type RateLimiter } from '../admission/rate-limit.ts'
 import { loggable, thinned } from '../kernel/log.ts'
@@ -17,21 +20,30 @@ const { foundAtOnce, searchesApart, pollEvery, betweenStarts, attemptsMayTake, c
   deliveryTuning.engine
 
 export interface Engine {
-  /** Searches at once, or at that time (milliseconds since the Unix epoch) if this worker's clock is behind the writer's. */
+  /**
+   * Searches at once, or at that time (milliseconds since the Unix epoch) if this worker's clock is behind the
+   * writer's.
+   */
   wake(at?: number): void
   /**
-   * These queues have been due since that time: drains the healthy ones without a search, and searches for the others. Those that another
-   * worker holds are left to it.
+   * These queues have been due since that time: drains the healthy ones without a search, and searches for the others.
+   * Those that another worker holds are left to it.
    */
   drain(queues: readonly DueQueue[], at: number): void
   /** Anything may be due: searches at that time, and wakes all drains. */
   wakeAll(at?: number): void
   /** Whether notifications reach the worker: a drain keeps its lease for a while only then. Default: no. */
   hears: boolean
-  /** The connection to the database was lost: takes up the queues that it holds, as their drains may have failed or their ends been undone. */
+  /**
+   * The connection to the database was lost: takes up the queues that it holds, as their drains may have failed or
+   * their ends been undone.
+   */
   resume(): void
   start(): void
-  /** Begins no more attempts, and waits up to 12 s for responses, after which deliveries stay due, and 2 s more for the database. */
+  /**
+   * Begins no more attempts, and waits up to 12 s for responses, after which deliveries stay due, and 2 s more for the
+   * database.
+   */
   stop(): Promise<void>
   runDue(): Promise<number>
   readonly inFlight: number
@@ -47,7 +59,10 @@ export function createEngine(
   options: {
     /** The owner of the leases; a supervisor releases them by it when the worker dies. */
     readonly workerId?: string
-    /** Other connections for unproven and failing endpoints, so that healthy ones do not wait for a connection behind them. */
+    /**
+     * Other connections for unproven and failing endpoints, so that healthy ones do not wait for a connection behind
+     * them.
+     */
     readonly otherQueues?: EndpointQueues
     /** Runs one call at a time of those that take an organization's clock row. */
     readonly exclusiveTasks?: KeyedQueue
@@ -170,7 +185,10 @@ export function createEngine(
     else if (early < pollEvery) setTimeout(act, early).unref()
   }
 
-  /** Only healthy queues begin without a search: a notification puts no unproven or failing queue ahead of others of its priority. */
+  /**
+   * Only healthy queues begin without a search: a notification puts no unproven or failing queue ahead of others of its
+   * priority.
+   */
   function drainMore(due: readonly DueQueue[]): void {
     let search = false
     for (const queue of due) {
@@ -283,7 +301,9 @@ export function createEngine(
   }
 }
 
-/** Begins queues one after another, as each may need a handshake that holds up others, and lets no search run meanwhile. */
+/**
+ * Begins queues one after another, as each may need a handshake that holds up others, and lets no search run meanwhile.
+ */
 class Pace {
   readonly #betweenStarts: number
   readonly #onOpen: () => void

@@ -1,4 +1,7 @@
-/** Creates the deliveries of large commits after the commit, in pieces under the clock row, one organization after another. */
+/**
+ * Creates the deliveries of large commits after the commit, in pieces under the clock row, one organization after
+ * another.
+ */
 import { fromOrganization, unlessBusy } from '../db/call-function.ts'
 import type { Database } from '../db/fair-pool.ts'
 import type { SchemaFunction } from '../db/migration.ts'

@@ -13,7 +13,10 @@ const releaseStatement = fillTemplate(readSql(import.meta.url, './release-queue.
   sent_alone: String(sentAlone),
 })
 
-/** Releases the queues of a worker that no longer runs; each counts as a lost lease. `now` in milliseconds. Returns how many there were. */
+/**
+ * Releases the queues of a worker that no longer runs; each counts as a lost lease. `now` in milliseconds. Returns how
+ * many there were.
+ */
 export async function releaseQueues(pool: Pool, workerId: string, now: number): Promise<number> {
   const { rows } = await pool.query<{ organization_id: string; webhook_id: string }>(
     'select l.organization_id, l.webhook_id from endpoint_queues l where l.worker_id = $1 and l.lease_id is not null',
@@ -26,8 +29,9 @@ export async function releaseQueues(pool: Pool, workerId: string, now: number): 
 }
 
 /**
- * After a restore: releases every lease, so that pending deliveries go out (perhaps again, under the same event id), and lets the time of
- * failing endpoints start over at `now`, in milliseconds, so that one more failure does not disable them. Part of the caller's transaction.
+ * After a restore: releases every lease, so that pending deliveries go out (perhaps again, under the same event id),
+ * and lets the time of failing endpoints start over at `now`, in milliseconds, so that one more failure does not
+ * disable them. Part of the caller's transaction.
  */
 export async function resumeDeliveries(tx: Pick<Tx, 'query'>, now: number): Promise<void> {
   await tx.query(

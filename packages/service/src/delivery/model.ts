@@ -7,8 +7,9 @@ import type { KeyedQueue } from '../kernel/shared-work.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 
 /**
- * The priority of an endpoint's queue, so that endpoints that hang do not delay those that respond. Healthy: responds in time. Unproven: no
- * response yet, or a late one. Failing: the last attempt had no response. The order is that of the column `endpoint_queues.priority`.
+ * The priority of an endpoint's queue, so that endpoints that hang do not delay those that respond. Healthy: responds
+ * in time. Unproven: no response yet, or a late one. Failing: the last attempt had no response. The order is that of
+ * the column `endpoint_queues.priority`.
  */
 export const priorities = ['healthy', 'unproven', 'failing'] as const
 export type Priority = (typeof priorities)[number]
@@ -159,7 +160,9 @@ export interface DeliveryObserver {
   attempted(attempt: {
     readonly outcome: 'succeeded' | DeliveryErrorCode
     readonly durationMs: number
-    /** For a first attempt, milliseconds since its delivery (not its event) was created or started over; otherwise null. */
+    /**
+     * For a first attempt, milliseconds since its delivery (not its event) was created or started over; otherwise null.
+     */
     readonly waitedMs: number | null
   }): void
   disabled(reason: string): void

@@ -6,7 +6,10 @@ import type { StreamTable } from '../journal/stream-table.ts'
 
 const actingTable = (tables: readonly StreamTable[]) => tables.find(({ canAct }) => canAct)
 
-/** SQL: of an event `e`, as `originMembers` reads it. A key that was revoked, or a teammate that was deleted, has no name. */
+/**
+ * SQL: of an event `e`, as `originMembers` reads it. A key that was revoked, or a teammate that was deleted, has no
+ * name.
+ */
 export function originOf(tables: readonly StreamTable[]): string {
   const acting = actingTable(tables)
   const actingName =
@@ -35,8 +38,8 @@ export function readableOrigin(
 }
 
 /**
- * The members, as JSON with a comma after them. Null: nobody asked for them. The key or session that called is the actor; the teammate that
- * it named is a claim of its own, which anybody with the key could make.
+ * The members, as JSON with a comma after them. Null: nobody asked for them. The key or session that called is the
+ * actor; the teammate that it named is a claim of its own, which anybody with the key could make.
  */
 export function originMembers(text: string | null): string {
   if (text === null) return ''

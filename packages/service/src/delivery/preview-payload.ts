@@ -11,8 +11,8 @@ import { originOf, readableOrigin } from './origin.ts'
 import { subscriptionBody } from './subscription.ts'
 
 /**
- * The body, byte for byte, of the next attempt or (unless pending) of a retry; null when the subject or the delivery is gone. Names of actors
- * are left out for a reader without the scope for them.
+ * The body, byte for byte, of the next attempt or (unless pending) of a retry; null when the subject or the delivery is
+ * gone. Names of actors are left out for a reader without the scope for them.
  */
 export type ReadPayload = (key: EndpointKey, id: string, scopes: readonly string[]) => Promise<string | null>
 

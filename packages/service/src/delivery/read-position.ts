@@ -1,19 +1,24 @@
 /**
- * Where a drain has read its queue to, so that a claim does not begin at the head of an index that is full of dead entries while some
- * snapshot is held. Pure.
+ * Where a drain has read its queue to, so that a claim does not begin at the head of an index that is full of dead
+ * entries while some snapshot is held. Pure.
  *
- * Exact means: every pending delivery that the drain does not have is at the position or behind it in the order of (`next_attempt_at`,
+ * Exact means: every pending delivery that the drain does not have is at the position or behind it in the order of
+ * (`next_attempt_at`,
  * `id`), also those that no snapshot shows yet. The argument, for each way in which a delivery becomes due:
  *
  * - Read: a claim returns what its snapshot shows from the position on, in order. A full claim has shown all up to its last row, any other
- *   all that is due at its time. The drain takes all of it, or the position stays. What it drops or schedules before the position, it
+ *   all that is due at its time. The drain takes all of it, or the position stays. What it drops or schedules before
+ * the position, it
  *   moves the position back for (`goBackTo`; `complete-deliveries.sql` for what it schedules).
  * - Commits: a delivery is due at its commit's stamp. Commits of an organization are serialized, stamps increase in their order, and a
- *   commit is visible before the next begins: a snapshot that shows a stamp shows all before it. So the position stays at or before the
- *   latest stamp that a claim has shown, whatever the clocks say. Stamps are read off the events of deliveries, except control events,
+ *   commit is visible before the next begins: a snapshot that shows a stamp shows all before it. So the position stays
+ * at or before the
+ *   latest stamp that a claim has shown, whatever the clocks say. Stamps are read off the events of deliveries, except
+ * control events,
  *   which have none.
  * - Everything else that makes a delivery due counts up `rewinds` of the queue in its transaction, or after it (`wake-queues.sql`): a retry
- *   by hand, a resend, a ping, recoveries, large commits, events about endpoints, clocks that were set back. A claim reads from where the
+ *   by hand, a resend, a ping, recoveries, large commits, events about endpoints, clocks that were set back. A claim
+ * reads from where the
  *   position says only if its own snapshot shows the count that the position was read with, else from the beginning.
  * - A release stores the position in the queue's row, and the next lease begins there. Whatever counts up `rewinds` forgets it.
  */
@@ -41,7 +46,10 @@ export const unread: ReadPosition = { rewinds: -1, readTo: null, stamp: Number.N
 
 const lastUuid = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
-/** After a claim from `position` at the time `now`, of which all deliveries were taken. `rewinds`: as its first statement read it. */
+/**
+ * After a claim from `position` at the time `now`, of which all deliveries were taken. `rewinds`: as its first
+ * statement read it.
+ */
 export function readOn(
   position: ReadPosition,
   claim: {

@@ -1,4 +1,7 @@
-/** Disables endpoints whose registrant key has expired (specification 9.4): no call marks an expiry, so workers look for expired keys. */
+/**
+ * Disables endpoints whose registrant key has expired (specification 9.4): no call marks an expiry, so workers look for
+ * expired keys.
+ */
 import type { Pool } from 'pg'
 import { callFunction, unlessBusy } from '../db/call-function.ts'
 import type { SchemaFunction } from '../db/migration.ts'

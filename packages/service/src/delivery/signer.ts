@@ -1,4 +1,7 @@
-/** Signs deliveries with the SDK's code (specification 10.2), as receivers verify them, but with node:crypto's synchronous hash. */
+/**
+ * Signs deliveries with the SDK's code (specification 10.2), as receivers verify them, but with node:crypto's
+ * synchronous hash.
+ */
 import { createHmac, createSecretKey, type KeyObject, sign as signWith } from 'node:crypto'
 import { readJson } from '@deskwire/sdk/json'
 import { type Hmac, signatureHeader, standardHeaders } from '@deskwire/sdk/signature'
@@ -15,12 +18,15 @@ export type Sign = (
 
 type Signing = Pick<Endpoint, 'sealedSecrets' | 'standardSignatures' | 'asymmetricSignature'>
 
-/** Signs with these encrypted secrets, newest first: one signature for each secret and scheme. Throws if a secret cannot be decrypted. */
+/**
+ * Signs with these encrypted secrets, newest first: one signature for each secret and scheme. Throws if a secret cannot
+ * be decrypted.
+ */
 type Signer = (endpoint: Signing & Pick<Endpoint, 'sealedHeaders'>, owner: EndpointKey) => Sign
 
 /**
- * A signer that keeps the `capacity` key objects used last, so that few secrets are decrypted again. `keysOf`: the private keys that sign
- * for an organization, newest first.
+ * A signer that keeps the `capacity` key objects used last, so that few secrets are decrypted again. `keysOf`: the
+ * private keys that sign for an organization, newest first.
  */
 export function createSigner(
   open: (sealed: Buffer, owner: EndpointKey) => string,

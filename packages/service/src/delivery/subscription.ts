@@ -76,7 +76,9 @@ interface Reported {
   readonly createdAt: string
 }
 
-/** The body of a delivery to a subscription, thin where it would be too large. `cursor`: null where it is only shown. */
+/**
+ * The body of a delivery to a subscription, thin where it would be too large. `cursor`: null where it is only shown.
+ */
 export function subscriptionBody(event: Reported, data: string, cursor: string | null): string {
   const { id, type, createdAt } = event
   if (isControl(type) && type !== 'ping') return controlBody(type, cursor)

@@ -1,4 +1,7 @@
-/** Finds queues, recoveries and large commits that are due but do not say so. There should be none, unless a clock was set back. */
+/**
+ * Finds queues, recoveries and large commits that are due but do not say so. There should be none, unless a clock was
+ * set back.
+ */
 import type { FastifyBaseLogger } from 'fastify'
 import type { Queryable } from '../db/pool.ts'
 import { nilUuid } from '../kernel/ids.ts'
@@ -46,8 +49,9 @@ export function createSweeper(
   return {
     start: sweeping.start,
     /**
-     * To be called with the time of each search, which shows that a clock was set back: then what is pending is searched, now and after the
-     * next sweeps. Resolves at once unless `waits`, as a million deliveries may be pending. Rejects only if `waits`.
+     * To be called with the time of each search, which shows that a clock was set back: then what is pending is
+     * searched, now and after the next sweeps. Resolves at once unless `waits`, as a million deliveries may be pending.
+     * Rejects only if `waits`.
      */
     async noticed(now: number, waits: boolean): Promise<void> {
       if (now < lastSearch - setBackBy) {
@@ -118,8 +122,8 @@ export const suspendedOrganizations =
   'array(select o.organization_id from organizations o where o.suspended_at is not null or o.away is not null)'
 
 /**
- * Wakes queues with something due that do not say so, and those leased for longer than `longestLease` (ms), by one index probe for each
- * queue. Returns how many.
+ * Wakes queues with something due that do not say so, and those leased for longer than `longestLease` (ms), by one
+ * index probe for each queue. Returns how many.
  */
 export async function sweepQueues(pool: Queryable, now: number, longestLease: number): Promise<number> {
   const latest = now + longestLease
@@ -167,9 +171,10 @@ export interface Walked {
 }
 
 /**
- * After a clock was set back: makes due the deliveries that were created or started over later than now and not attempted since, and
- * recoveries. Each call walks a piece of the pending deliveries that are not due, from `position`; null is the beginning. A schedule's
- * first attempt is never due later than now, unless a clock was ahead. Retries keep their time.
+ * After a clock was set back: makes due the deliveries that were created or started over later than now and not
+ * attempted since, and recoveries. Each call walks a piece of the pending deliveries that are not due, from `position`;
+ * null is the beginning. A schedule's first attempt is never due later than now, unless a clock was ahead. Retries keep
+ * their time.
  */
 export async function wakeAfterClockSetBack(
   pool: Queryable,
@@ -201,7 +206,10 @@ export async function wakeAfterClockSetBack(
   return { woken: begun.length, next }
 }
 
-/** The position before the next queue with deliveries that are not due; the last queue read if there are more to read; null at the end. */
+/**
+ * The position before the next queue with deliveries that are not due; the last queue read if there are more to read;
+ * null at the end.
+ */
 async function nextQueue(
   pool: Queryable,
   { organizationId, webhookId }: QueuePosition,

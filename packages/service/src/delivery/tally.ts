@@ -1,8 +1,9 @@
 /**
- * Counts an endpoint's deliveries (specification 11.5): successes, failures by code, and how long attempts took. A completion appends its
- * counts to `delivery_stats` (`count-deliveries.sql`).
+ * Counts an endpoint's deliveries (specification 11.5): successes, failures by code, and how long attempts took. A
+ * completion appends its counts to `delivery_stats` (`count-deliveries.sql`).
  *
- * A **tally** is an array with a count at each index. Indexes are stored, so they keep their meaning: add new ones at the end.
+ * A **tally** is an array with a count at each index. Indexes are stored, so they keep their meaning: add new ones at
+ * the end.
  */
 import type { AttemptResult, DeliveryErrorCode } from './model.ts'
 
@@ -72,8 +73,8 @@ function bucketOf(milliseconds: number): number {
 }
 
 /**
- * The duration in milliseconds that the given part of the attempts did not exceed; null without attempts. Interpolated within its bucket up
- * to `longest`, the timeout. `counts`: one for each bucket.
+ * The duration in milliseconds that the given part of the attempts did not exceed; null without attempts. Interpolated
+ * within its bucket up to `longest`, the timeout. `counts`: one for each bucket.
  */
 export function quantile(counts: readonly number[], part: number, longest: number): number | null {
   const all = counts.reduce((sum, count) => sum + count, 0)

@@ -1,4 +1,7 @@
-/** The numbers of delivery that we chose, with their reasons; milliseconds by default. An operator's settings are in `DeliverySchedule`. */
+/**
+ * The numbers of delivery that we chose, with their reasons; milliseconds by default. An operator's settings are in
+ * `DeliverySchedule`.
+ */
 import type { DeliverySchedule } from './model.ts'
 
 /** Of each job loop (`kernel/job-loop.ts`). A job holds a connection, and the engine needs most of them. */
@@ -8,13 +11,22 @@ const jobs = { atOnce: 2, busyPause: 250, stopWithin: 10_000 }
 export const deliveryTuning = deepFreeze({
   /** Attempts at once: `concurrency.ts`. */
   concurrency: {
-    /** Attempts of a worker at once. One that hangs costs up to 200 kB for its connection, and hardly any processor time. */
+    /**
+     * Attempts of a worker at once. One that hangs costs up to 200 kB for its connection, and hardly any processor
+     * time.
+     */
     total: 2_048,
-    /** Of those, for endpoints without a response yet, or with a late one. The failing ones count against the sum of both. */
+    /**
+     * Of those, for endpoints without a response yet, or with a late one. The failing ones count against the sum of
+     * both.
+     */
     unproven: 256,
     /** Of those, for endpoints that do not respond. */
     failing: 512,
-    /** Below this fraction of all attempts, and of a priority's, there is plenty: an endpoint may then have more than one. */
+    /**
+     * Below this fraction of all attempts, and of a priority's, there is plenty: an endpoint may then have more than
+     * one.
+     */
     plenty: 1 / 2,
     /** The same for the failing priority: attempts that hang together end together, and would start again together. */
     plentyOfFailing: 1 / 8,
@@ -39,21 +51,33 @@ export const deliveryTuning = deepFreeze({
     claimSizeOfBacklog: 64,
     /** While payloads fill their memory. */
     claimSizeWhenFull: 8,
-    /** After a full claim, more is claimed when fewer than this wait, so that the next are there when the last are sent. */
+    /**
+     * After a full claim, more is claimed when fewer than this wait, so that the next are there when the last are sent.
+     */
     refillBelow: 16,
-    /** Claimed deliveries are sent within this time or claimed again, so that payload, secrets and scopes are current. */
+    /**
+     * Claimed deliveries are sent within this time or claimed again, so that payload, secrets and scopes are current.
+     */
     freshFor: 1_000,
     /** Results are written as soon as there are this many: a statement of 64 costs little more than one of 8. */
     completeAt: 64,
     /** Or this long after the first. */
     completeAfter: 1_000,
-    /** Ticks with nothing to do but wait for responses, after which a statement writes results and looks whether more is due. */
+    /**
+     * Ticks with nothing to do but wait for responses, after which a statement writes results and looks whether more is
+     * due.
+     */
     quietTicks: 4,
     /** And after which it looks again, as notifications may be lost. */
     quietTicksMore: 80,
-    /** How long a drain with nothing to do keeps its lease, so that the queue's row does not change with each commit. */
+    /**
+     * How long a drain with nothing to do keeps its lease, so that the queue's row does not change with each commit.
+     */
     restsFor: 2_000,
-    /** How far ahead of a worker's clock the stamp of a first attempt may be. Beyond it, the worker reads its queue from the beginning. */
+    /**
+     * How far ahead of a worker's clock the stamp of a first attempt may be. Beyond it, the worker reads its queue from
+     * the beginning.
+     */
     clocksApart: 1_000,
   },
   /** Searches for due queues: `engine.ts`. */
@@ -62,9 +86,14 @@ export const deliveryTuning = deepFreeze({
     pollEvery: 500,
     /** The shortest time between searches, so that notifications in between share one. */
     searchesApart: 5,
-    /** Queues that one search finds at most. Failing ones come a few at a time, so that other attempts are not made between theirs. */
+    /**
+     * Queues that one search finds at most. Failing ones come a few at a time, so that other attempts are not made
+     * between theirs.
+     */
     foundAtOnce: { healthy: 256, unproven: 32, failing: 4 },
-    /** Between the beginnings of two queues: a handshake takes the worker 2 ms, in which it serves no healthy endpoint. */
+    /**
+     * Between the beginnings of two queues: a handshake takes the worker 2 ms, in which it serves no healthy endpoint.
+     */
     betweenStarts: { unproven: 8, failing: 20 },
     /** How long a stop waits for attempts, and then for the database; together below the service's 15 s. */
     attemptsMayTake: 12_000,
@@ -76,7 +105,10 @@ export const deliveryTuning = deepFreeze({
     beyondAttempt: 5_000,
     /** Leases lost in a row, after which deliveries are sent one at a time. */
     lostInARow: 3,
-    /** Deliveries sent alone then, as many as a dead worker may have held: a claim of 64, the rest of the one before, and as many results. */
+    /**
+     * Deliveries sent alone then, as many as a dead worker may have held: a claim of 64, the rest of the one before,
+     * and as many results.
+     */
     sentAlone: 160,
   },
   /** Finding work that does not say it is due: `sweep.ts`. */
@@ -144,19 +176,31 @@ export const deliveryTuning = deepFreeze({
   },
   /** Sending: `send/`. */
   sender: {
-    /** For one address of several, at most: a lost first packet is sent again after a second, and Node tries addresses one after another. */
+    /**
+     * For one address of several, at most: a lost first packet is sent again after a second, and Node tries addresses
+     * one after another.
+     */
     perAddress: 2_000,
     /** Idle connections of an organization to one origin, which many of its endpoints may share. */
     idlePerOrigin: 512,
     /** A timer for each idle connection would cost more. */
     idleSweepEvery: 250,
-    /** Idle time when the receiver names none: below the 5 s of common servers, as a request that crosses with a close fails. */
+    /**
+     * Idle time when the receiver names none: below the 5 s of common servers, as a request that crosses with a close
+     * fails.
+     */
     idleFor: 4_000,
-    /** How long before the time in `Keep-Alive` a connection is closed, so that requests do not cross with the receiver's close. */
+    /**
+     * How long before the time in `Keep-Alive` a connection is closed, so that requests do not cross with the
+     * receiver's close.
+     */
     clearOfClose: 2_000,
     /** The longest idle time, even if a receiver allows more. */
     idleForAtMost: 30_000,
-    /** TLS sessions, some 1 KB each, and how long since their certificate was verified: expiry and revocation are noticed then. */
+    /**
+     * TLS sessions, some 1 KB each, and how long since their certificate was verified: expiry and revocation are
+     * noticed then.
+     */
     sessions: { most: 1_000, lasts: 60 * 60 * 1000 },
     /** Deadlines begun within this time share a timer; a timer each took a fifth of all sending. */
     deadlineSlice: 20,
@@ -167,7 +211,10 @@ export const deliveryTuning = deepFreeze({
     /** Secrets whose key objects are kept, those used last. */
     rememberedSecrets: 4_096,
   },
-  /** What is read of a response, in bytes: `send/response-reader.ts`. An attempt needs the status and the beginning of the body. */
+  /**
+   * What is read of a response, in bytes: `send/response-reader.ts`. An attempt needs the status and the beginning of
+   * the body.
+   */
   responses: {
     /** One head, with its status line. */
     head: 16 * 1024,
@@ -185,7 +232,10 @@ export const deliveryTuning = deepFreeze({
     /** How long an answer is used, even if its TTL is longer: addresses change. */
     usedFor: 30_000,
     remembered: 10_000,
-    /** Addresses of a family that are tried; all are checked. An answer can hold thousands, and an attempt has no time for more. */
+    /**
+     * Addresses of a family that are tried; all are checked. An answer can hold thousands, and an attempt has no time
+     * for more.
+     */
     perFamily: 8,
     /** How much longer the slower address family is waited for: a quarter of the time allowed, up to this. */
     grace: 1_000,

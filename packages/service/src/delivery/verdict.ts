@@ -1,4 +1,6 @@
-/** The rules of deliveries, all pure: verdicts on attempts, when an endpoint has failed for too long, what is sent now. */
+/**
+ * The rules of deliveries, all pure: verdicts on attempts, when an endpoint has failed for too long, what is sent now.
+ */
 import { parseRetryAfter } from '@deskwire/sdk/retry-after'
 import type { Claim, ClaimedDelivery, DeliveryError, EndpointOptions, Verdict } from './model.ts'
 import { finalStatuses } from './model.ts'
@@ -47,7 +49,8 @@ export interface DeliveryState {
 const spread = 0.05
 
 /**
- * The verdict on an attempt that ended at `now` (milliseconds since the Unix epoch). `delays`: one for each retry, in milliseconds.
+ * The verdict on an attempt that ended at `now` (milliseconds since the Unix epoch). `delays`: one for each retry, in
+ * milliseconds.
  * `random`: from 0 to 1, how much later than its delay the retry comes.
  */
 export function decide(
@@ -114,7 +117,10 @@ function waitOf(
   return (isTold ? parseRetryAfter(outcome.retryAfter, now) : undefined) ?? 0
 }
 
-/** Undefined after the last attempt. `maxAttempts` is from when the schedule began: if there are fewer delays now, the last one repeats. */
+/**
+ * Undefined after the last attempt. `maxAttempts` is from when the schedule began: if there are fewer delays now, the
+ * last one repeats.
+ */
 function delayAfter(
   { attemptCount, attemptsBefore, maxAttempts }: DeliveryState,
   delays: readonly number[],
@@ -164,12 +170,18 @@ export function isToReport(reported: string | null, { succeededAt, failures }: H
   return succeededAt !== null && reported !== null
 }
 
-/** Whether an endpoint is disabled for failing (specification 9.5): from the first failure since its last success. Milliseconds. */
+/**
+ * Whether an endpoint is disabled for failing (specification 9.5): from the first failure since its last success.
+ * Milliseconds.
+ */
 export function hasFailedTooLong(failingSince: number | null, now: number, disableAfter: number): boolean {
   return failingSince !== null && now - failingSince >= disableAfter
 }
 
-/** The largest of `stages` that the endpoint has been failing for, as a fraction of `disableAfter`; null before the first. Milliseconds. */
+/**
+ * The largest of `stages` that the endpoint has been failing for, as a fraction of `disableAfter`; null before the
+ * first. Milliseconds.
+ */
 export function warningStage(
   failingSince: number | null,
   now: number,
@@ -184,12 +196,16 @@ export type ToSend =
   /** All of these at once. What was claimed after them is left for later. */
   | { readonly kind: 'together'; readonly deliveries: readonly ClaimedDelivery[] }
   | { readonly kind: 'alone'; readonly delivery: ClaimedDelivery }
-  /** This one was being sent alone, since `since` (milliseconds since the Unix epoch), when its worker died: that was its attempt. */
+  /**
+   * This one was being sent alone, since `since` (milliseconds since the Unix epoch), when its worker died: that was
+   * its attempt.
+   */
   | { readonly kind: 'lost'; readonly delivery: ClaimedDelivery; readonly since: number }
 
 /**
- * Which claimed deliveries are sent now. After three lost leases in a row, deliveries are sent one at a time until those that may have been
- * under way are done. The one that was alone when its worker died gets the result `worker_lost`, and is sent alone from then on.
+ * Which claimed deliveries are sent now. After three lost leases in a row, deliveries are sent one at a time until
+ * those that may have been under way are done. The one that was alone when its worker died gets the result
+ * `worker_lost`, and is sent alone from then on.
  */
 export function toSendOf({
   deliveries,

@@ -1,7 +1,7 @@
 /**
- * Checks what an installation needs: settings, database, keys, name servers, receivers, disk. It changes nothing, and runs with or without
- * a service; an embedded database that is not running is started meanwhile. The checks are independent of each other, as far as there is
- * something to check.
+ * Checks what an installation needs: settings, database, keys, name servers, receivers, disk. It changes nothing, and
+ * runs with or without a service; an embedded database that is not running is started meanwhile. The checks are
+ * independent of each other, as far as there is something to check.
  */
 import { existsSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'

@@ -204,8 +204,8 @@ const limitedWhat: Readonly<Record<Limited, string>> = {
 }
 
 /**
- * The problem of a request beyond a limit (specification 14.2). An organization whose requests were stalled by an outage, and go on all at
- * once, has not sent too many.
+ * The problem of a request beyond a limit (specification 14.2). An organization whose requests were stalled by an
+ * outage, and go on all at once, has not sent too many.
  */
 export function limitProblem({ reason, what }: LimitExceeded, wasStalled: boolean): Problem {
   const named = limitedWhat[what]

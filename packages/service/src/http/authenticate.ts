@@ -17,8 +17,8 @@ declare module 'fastify' {
     /** Set by `requireKey`: the look-up of the key took as long as in an outage of the database. */
     wasStalled: boolean
     /**
-     * Refuses a caller whose token of another authority has ended; null: it goes on, by a session that has not. Null itself where the token
-     * is of this installation.
+     * Refuses a caller whose token of another authority has ended; null: it goes on, by a session that has not. Null
+     * itself where the token is of this installation.
      */
     renewCaller: (() => Promise<Problem | null>) | null
   }
@@ -106,8 +106,8 @@ export function callerOf(request: FastifyRequest): Caller {
 }
 
 /**
- * The teammate in the header X-Acting-Teammate, for whom events of the request say that it was made (specification 5.3). Null without
- * the header. It does not look the teammate up: if there is none, it has no name.
+ * The teammate in the header X-Acting-Teammate, for whom events of the request say that it was made (specification
+ * 5.3). Null without the header. It does not look the teammate up: if there is none, it has no name.
  */
 export function actingTeammate({ headers }: Pick<FastifyRequest, 'headers'>): Result<string | null, Problem> {
   const sent = headers['x-acting-teammate']

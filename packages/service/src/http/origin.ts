@@ -1,7 +1,8 @@
 /**
  * The origin of the service: DESKWIRE_PUBLIC_URL; else a trusted proxy's `X-Forwarded-Proto` and `X-Forwarded-Host`;
- * else that of the connection. Each proxy may append to these headers, as to `X-Forwarded-For`, so the entry of the outermost trusted one
- * counts. An entry that is no scheme or no host is ignored, as some proxies pass on what clients send.
+ * else that of the connection. Each proxy may append to these headers, as to `X-Forwarded-For`, so the entry of the
+ * outermost trusted one counts. An entry that is no scheme or no host is ignored, as some proxies pass on what clients
+ * send.
  */
 
 import { isIPv6 } from 'node:net'
@@ -66,7 +67,9 @@ export function forwardedHeaders({ scheme, origin }: FastifyRequest): Record<str
   return { 'x-forwarded-proto': scheme, 'x-forwarded-host': new URL(origin).host }
 }
 
-/** The headers that say where a request came from and went to, as they were sent: for a call of this server by itself. */
+/**
+ * The headers that say where a request came from and went to, as they were sent: for a call of this server by itself.
+ */
 export function originHeaders({ headers }: FastifyRequest): Record<string, string> {
   const names = ['host', 'x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host']
   return Object.fromEntries(
@@ -93,7 +96,10 @@ function localHost({ raw: { socket } }: FastifyRequest): string {
 
 export type CrossOrigin = (request: FastifyRequest, reply: FastifyReply, done: () => void) => void
 
-/** Without `allowedHeaders` a page may send those that it asks for: tracing and MCP add some, and the service ignores unknown ones. */
+/**
+ * Without `allowedHeaders` a page may send those that it asks for: tracing and MCP add some, and the service ignores
+ * unknown ones.
+ */
 const options: FastifyCorsOptions = {
   methods: 'GET, HEAD, POST, PATCH, DELETE',
   exposedHeaders:

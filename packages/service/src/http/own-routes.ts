@@ -1,4 +1,7 @@
-/** Routes of the service itself: whether it answers (`/healthz`) and its databases do (`/readyz`, asked once a second at most), its document, its addresses. */
+/**
+ * Routes of the service itself: whether it answers (`/healthz`) and its databases do (`/readyz`, asked once a second at
+ * most), its document, its addresses.
+ */
 import { problem } from '../kernel/errors.ts'
 import type { Networks } from '../kernel/networks.ts'
 import { done, refused } from '../kernel/outcome.ts'
@@ -22,7 +25,9 @@ export function createHealth(
     async answers(): Promise<boolean> {
       return (await Promise.all(databases.map(works))).includes(true)
     },
-    /** What does not work apart from the API, for anybody to read. A 200, as load balancers must go on using the API. */
+    /**
+     * What does not work apart from the API, for anybody to read. A 200, as load balancers must go on using the API.
+     */
     async degraded(): Promise<string | null> {
       const working = await Promise.all(databases.map(works))
       const unreachable = databases.filter((_, n) => working[n] === false).map(({ name }) => name)

@@ -35,7 +35,10 @@ import { isLiteral, refuseEscaped, refuseUnknown } from './unknown-address.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Aborts when the client disconnects before the response was sent. Not Fastify's `signal`, which aborts as soon as the body was read. */
+    /**
+     * Aborts when the client disconnects before the response was sent. Not Fastify's `signal`, which aborts as soon as
+     * the body was read.
+     */
     disconnected: AbortSignal
   }
 }
@@ -134,7 +137,10 @@ function present<Step>(...steps: readonly (Step | false | undefined)[]): readonl
   return steps.filter((step): step is Step => step !== false && step !== undefined)
 }
 
-/** When the client has the response, or has disconnected, which aborts the request's signal: what the request held is released. */
+/**
+ * When the client has the response, or has disconnected, which aborts the request's signal: what the request held is
+ * released.
+ */
 function watchClient(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
   const gone = new AbortController()
   request.disconnected = gone.signal

@@ -1,7 +1,8 @@
 /**
- * Reads the body of a request, and parses its JSON unless the route or the offload thread does. A body with a name twice in one object is
- * refused (specification 1.2), as parsers differ in which value they take. It has fewer members parsed than written, so both are counted.
- * Counting runs over the bytes before parsing: JSON's own characters have no other meaning in UTF-8. It also looks at numbers.
+ * Reads the body of a request, and parses its JSON unless the route or the offload thread does. A body with a name
+ * twice in one object is refused (specification 1.2), as parsers differ in which value they take. It has fewer members
+ * parsed than written, so both are counted. Counting runs over the bytes before parsing: JSON's own characters have no
+ * other meaning in UTF-8. It also looks at numbers.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
@@ -158,7 +159,10 @@ function isToBeOffloaded(request: FastifyRequest, bytes: Buffer): boolean {
 
 type Parsed = (error: Error | null, body: unknown) => void
 
-/** Why a body is not read, whose type is JSON: it says that its bytes are compressed, or not UTF-8. Null: they are neither. */
+/**
+ * Why a body is not read, whose type is JSON: it says that its bytes are compressed, or not UTF-8. Null: they are
+ * neither.
+ */
 function unreadable(headers: IncomingHttpHeaders): Problem | null {
   const { 'content-encoding': coding, 'content-type': type = '' } = headers
   if (coding !== undefined && !/^identity$/i.test(coding.trim()))

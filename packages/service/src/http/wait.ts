@@ -1,4 +1,7 @@
-/** The parameter `wait` of a list, and its answer, which is held back until there is something to report (specification 7.6). */
+/**
+ * The parameter `wait` of a list, and its answer, which is held back until there is something to report (specification
+ * 7.6).
+ */
 import type { WaitingReaders } from '../journal/waiting-readers.ts'
 import { type Problem, quoted } from '../kernel/errors.ts'
 import { fail, ok, type Result } from '../kernel/outcome.ts'
@@ -38,7 +41,9 @@ interface Wait<P> {
   readonly emptyAt: (page: P) => number | null
 }
 
-/** The first page that reports something, or the last one when the time is up; or why the key may not read it any more. */
+/**
+ * The first page that reports something, or the last one when the time is up; or why the key may not read it any more.
+ */
 export async function waitForPage<P>(
   call: WaitingCall,
   readers: WaitingReaders,

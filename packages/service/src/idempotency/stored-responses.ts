@@ -1,6 +1,7 @@
 /**
- * Stored responses of requests with an Idempotency-Key, in the table `idempotency_keys` (specification 13.1). The commit of a change stores
- * its response; here it is found, and the response to a request that changed nothing is stored.
+ * Stored responses of requests with an Idempotency-Key, in the table `idempotency_keys` (specification 13.1). The
+ * commit of a change stores its response; here it is found, and the response to a request that changed nothing is
+ * stored.
  */
 import type { Database } from '../db/fair-pool.ts'
 import type { SchemaFunction } from '../db/migration.ts'
@@ -49,7 +50,10 @@ export interface IdempotencyStore {
   find(organizationId: string, record: KeyedResponse): Promise<Result<StoredResponse | null, Problem>>
   /** Why no more responses of the organization can be stored; null while they can. */
   full(organizationId: string): Promise<Problem | null>
-  /** The response of a request that changed nothing, about `subjectId`; `replayed`: its key has another one by now, which is to be sent. */
+  /**
+   * The response of a request that changed nothing, about `subjectId`; `replayed`: its key has another one by now,
+   * which is to be sent.
+   */
   store(
     organizationId: string,
     record: KeyedResponse,
@@ -63,7 +67,9 @@ export interface Sealed {
   readonly keyCheck: Buffer
 }
 
-/** A response as the database's functions store it (`journal/store-response.sql`): encrypted if it may contain a secret. */
+/**
+ * A response as the database's functions store it (`journal/store-response.sql`): encrypted if it may contain a secret.
+ */
 export function encodeResponse(
   { columns }: ResponseToStore,
   response: { readonly sealed: Sealed } | { readonly body: string },

@@ -127,7 +127,10 @@ const lastMessage = `select '{"id":"' || m.id || '","author":' || (m.body::json 
                 order by n.created_at desc limit 1)
             order by m.body::json ->> 'sentAt' desc, m.id desc limit 1`
 
-/** How many open conversations there are, of which wait, are unassigned, and are the teammate's; each counted to `countedTo`. */
+/**
+ * How many open conversations there are, of which wait, are unassigned, and are the teammate's; each counted to
+ * `countedTo`.
+ */
 export async function countInbox(
   { database }: InboxReader,
   organizationId: string,

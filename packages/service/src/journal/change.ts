@@ -45,7 +45,9 @@ interface Written {
   readonly searchDocument: SearchDocument | null
   /** References that this change sets, by column. They must exist. */
   readonly references: Readonly<Record<string, string>>
-  /** Unique values that this change sets, by column, also a number that the commit does not assign. They must be free. */
+  /**
+   * Unique values that this change sets, by column, also a number that the commit does not assign. They must be free.
+   */
   readonly unique: Readonly<Record<string, unknown>>
   /** The time that this change takes; absent: none, or the one that its object had. */
   readonly period?: Period

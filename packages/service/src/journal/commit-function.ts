@@ -29,7 +29,9 @@ export const countResponsesFunction: SchemaFunction = schemaObject(file('./count
   countersAfter,
 ])
 
-/** Types before the functions that have them as arguments, and functions that the planner puts in place before others. */
+/**
+ * Types before the functions that have them as arguments, and functions that the planner puts in place before others.
+ */
 const shared = [
   ...types,
   changesOf,

@@ -119,8 +119,8 @@ function rowByKey(table: string, columns: readonly string[], organizationId: str
 }
 
 /**
- * SQL: the last condition of rows `f` that refer to another, and their order: the newest hundred that a change of that one may change.
- * Only one index has the order, for the reason above.
+ * SQL: the last condition of rows `f` that refer to another, and their order: the newest hundred that a change of that
+ * one may change. Only one index has the order, for the reason above.
  */
 export function changeableRows({ field, column, changeable }: StreamReference): string {
   if (changeable === undefined) throw new Error(`nothing changes objects by ${field}`)

@@ -28,7 +28,9 @@ export interface WaitingReaders {
    * @throws LimitExceeded when the organization, or all together, have too many waiting readers.
    */
   watch(interest: Interest, milliseconds: number, signal?: AbortSignal): Watch
-  /** Reads for all waiting readers with the same key, which one commit wakes together. The read begins after each call. */
+  /**
+   * Reads for all waiting readers with the same key, which one commit wakes together. The read begins after each call.
+   */
   share<P>(key: string, read: () => Promise<P>): Promise<P>
   notify(notification: StreamNotification): void
   /** Reads the clocks of all organizations with waiting readers, in one query, and wakes those that are behind. */

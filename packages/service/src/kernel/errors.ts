@@ -38,7 +38,9 @@ export function quoted(text: string): string {
   return JSON.stringify(clipped(text, 60))
 }
 
-/** At most `length` UTF-16 code units of the text, never half of a surrogate pair, followed by `mark` if there was more. */
+/**
+ * At most `length` UTF-16 code units of the text, never half of a surrogate pair, followed by `mark` if there was more.
+ */
 export function clipped(text: string, length: number, mark = '…'): string {
   return text.length <= length ? text : text.slice(0, length).replace(/[\ud800-\udbff]$/, '') + mark
 }

@@ -48,7 +48,9 @@ interface Log {
 /** Milliseconds. */
 const window = 1_000
 
-/** Writes each message at once, and then at most once a second: the latest, with the number of those `omitted` since. */
+/**
+ * Writes each message at once, and then at most once a second: the latest, with the number of those `omitted` since.
+ */
 export function thinned(): (log: Log, fields: object, message: string) => void {
   const latest = new Map<string, { omitted: number; write: (omitted: number) => void }>()
   const later = (message: string) =>

@@ -193,7 +193,8 @@ export function createConsoleLinks(services: ConsoleLinkServices) {
         [bytes(link), now, bytes(token)],
       )
       const [row] = rows
-      // The link is used up by now, so the session is answered whatever happens here: the directory's sweep forgets the rest.
+      // The link is used up by now, so the session is answered whatever happens here: the directory's sweep forgets the
+      // rest.
       await directory?.forgetTokens([row === undefined ? bytes(token) : bytes(link)]).catch(() => {})
       if (row === undefined) return refused(noSuchLink)
       const session: ConsoleSession = {

@@ -1,7 +1,7 @@
 /**
- * All metrics of the service. Instruments take name, help, labels and buckets from here; reference, dashboard and alerts are generated from
- * it. Each series also has the label `process`, and with several databases `database`. No label names an organization, an endpoint or an
- * id.
+ * All metrics of the service. Instruments take name, help, labels and buckets from here; reference, dashboard and
+ * alerts are generated from it. Each series also has the label `process`, and with several databases `database`. No
+ * label names an organization, an endpoint or an id.
  */
 
 interface Described {

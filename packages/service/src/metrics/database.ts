@@ -1,4 +1,7 @@
-/** Metrics of connections, and those read from the database: backlog, storage, upgrades. The latter are cached, however often they are scraped. */
+/**
+ * Metrics of connections, and those read from the database: backlog, storage, upgrades. The latter are cached, however
+ * often they are scraped.
+ */
 import type { Pool } from 'pg'
 import type { Registry } from 'prom-client'
 import { countOfStatus } from '../delivery/endpoints-table.ts'
@@ -44,7 +47,9 @@ export function createBacklogMetrics(register: Registry, pool: Pool, clock: Cloc
   }
 }
 
-/** Over all organizations except suspended ones. Deliveries of a deleted endpoint count until maintenance removes them. */
+/**
+ * Over all organizations except suspended ones. Deliveries of a deleted endpoint count until maintenance removes them.
+ */
 async function readBacklog(pool: Pool, clock: Clock): Promise<Backlog> {
   const { rows } = await pool.query<Backlog>({
     name: 'delivery_standing',
@@ -75,7 +80,10 @@ const measures = ['rows', 'bytes', 'removed', 'log'] as const
 /** The largest by each measure, descending. */
 type Largest = { readonly [Measure in (typeof measures)[number]]: readonly number[] }
 
-/** Storage of the largest organizations, by rank, as no series may name one. 0 for missing ranks; no values while `read` fails. */
+/**
+ * Storage of the largest organizations, by rank, as no series may name one. 0 for missing ranks; no values while `read`
+ * fails.
+ */
 export function createStorageMetrics(
   register: Registry,
   clock: Clock,

@@ -19,7 +19,9 @@ import { catalogue, type Figure, type LabelsOf, type NameOf } from './catalogue.
 /** A process's metrics as they are sent between processes. */
 export type MetricsSnapshot = object[]
 
-/** With the label `process` and the metrics of Node, or those of one of several databases, with the label `database`. */
+/**
+ * With the label `process` and the metrics of Node, or those of one of several databases, with the label `database`.
+ */
 export function createRegistry(role: ProcessRole, database: string | null = null): Registry {
   const register = new Registry()
   register.setDefaultLabels({ process: processLabel(role), ...(database === null ? {} : { database }) })
@@ -40,7 +42,9 @@ const mayAbort = [
 
 const made = new Map<ProcessRole, Registry>()
 
-/** The metrics of Node in this thread. Their observers live as long as the thread, so they are created once per thread. */
+/**
+ * The metrics of Node in this thread. Their observers live as long as the thread, so they are created once per thread.
+ */
 function threadMetrics(role: ProcessRole): Registry {
   const known = made.get(role)
   if (known !== undefined) return known

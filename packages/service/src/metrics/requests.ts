@@ -75,7 +75,10 @@ export const warnFrom = 5_000
 
 const period = 60_000
 
-/** The stream's largest lead over the database's clock in the last minute, with warnings (decision 1). `elapsed` in milliseconds. */
+/**
+ * The stream's largest lead over the database's clock in the last minute, with warnings (decision 1). `elapsed` in
+ * milliseconds.
+ */
 export class ClockSkewWatch {
   readonly #elapsed: () => number
   readonly #warn: (clockSkew: number) => void

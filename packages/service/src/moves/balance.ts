@@ -35,7 +35,10 @@ export async function readLoad(name: string, pool: Pick<Pool, 'query'>, clock: C
   return { name, organizations: rows }
 }
 
-/** Moves that bring the fullest database nearer to the mean, most useful first. Load: the greater share, of bytes or of changes. Pure. */
+/**
+ * Moves that bring the fullest database nearer to the mean, most useful first. Load: the greater share, of bytes or of
+ * changes. Pure.
+ */
 export function proposeMoves(databases: readonly DatabaseLoad[], most = 10): readonly ProposedMove[] {
   const all = databases.flatMap(({ organizations }) => organizations)
   const total = { bytes: Math.max(1, sumOf(all, 'bytes')), changes: Math.max(1, sumOf(all, 'changes')) }

@@ -1,8 +1,8 @@
 /**
  * Triggers on each table of the source, for the rows of one organization while it moves.
  *
- * They note each row that is written, in the writer's transaction, and they are the fence (`move-table.sql`). A writer waits while
- * the mover holds the fence, on any table and from any program.
+ * They note each row that is written, in the writer's transaction, and they are the fence (`move-table.sql`). A writer
+ * waits while the mover holds the fence, on any table and from any program.
  *
  * Rows of other organizations cost a comparison. Without a move there are no triggers.
  */
@@ -35,7 +35,10 @@ function noteFunction({ name, key, atCutover }: MovingTable): SchemaFunction {
 
 const captureLock = 6_737_201_166
 
-/** Creates missing triggers, a table at a time, each in a moment without a writer of that table. Returns whether all existed. */
+/**
+ * Creates missing triggers, a table at a time, each in a moment without a writer of that table. Returns whether all
+ * existed.
+ */
 export async function beginCapture(
   pool: Pool,
   organizationId: string,

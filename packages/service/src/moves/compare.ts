@@ -1,9 +1,9 @@
 /**
- * Compares the rows of an organization in two databases: the number of rows and a sum of their hashes for every table, and the checkpoint
- * for every kind: count, digest and content digest.
+ * Compares the rows of an organization in two databases: the number of rows and a sum of their hashes for every table,
+ * and the checkpoint for every kind: count, digest and content digest.
  *
- * All of it is compared once, before the cutover. Later steps compare only what they changed, and update the sums of the kinds, so that the
- * last step, for which writers wait, is short.
+ * All of it is compared once, before the cutover. Later steps compare only what they changed, and update the sums of
+ * the kinds, so that the last step, for which writers wait, is short.
  */
 import { escapeIdentifier, escapeLiteral, type Pool } from 'pg'
 import { dayText, type Week } from '../db/weeks.ts'
@@ -143,7 +143,9 @@ export async function servedKinds(db: Queryable, organizationId: string): Promis
   )
 }
 
-/** Conditions on rows that both must have: maintenance drops weeks of the log, and deletes stored responses after a day. */
+/**
+ * Conditions on rows that both must have: maintenance drops weeks of the log, and deletes stored responses after a day.
+ */
 export function unexpiredRows(
   now: number,
   weeks: readonly (readonly Week[])[],

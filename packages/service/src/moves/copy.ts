@@ -1,7 +1,8 @@
 /**
- * One step of a copy: reads, in one snapshot of the source, the rows that have changed since the last step and the next rows to copy, and
- * writes them to the target in one commit, with its progress. So the target always has the rows of one moment of the source, and a mover
- * that is killed loses one step. The source forgets changes after that commit; what is not forgotten is copied again.
+ * One step of a copy: reads, in one snapshot of the source, the rows that have changed since the last step and the next
+ * rows to copy, and writes them to the target in one commit, with its progress. So the target always has the rows of
+ * one moment of the source, and a mover that is killed loses one step. The source forgets changes after that commit;
+ * what is not forgotten is copied again.
  */
 import { pipeline } from 'node:stream/promises'
 import { escapeIdentifier, escapeLiteral, type Pool, type PoolClient } from 'pg'
@@ -52,7 +53,10 @@ interface Step {
   readonly compared: boolean
 }
 
-/** Rows that one step copies for the first time: some hundredths of a second, and too few to delay other commits in the log. */
+/**
+ * Rows that one step copies for the first time: some hundredths of a second, and too few to delay other commits in the
+ * log.
+ */
 const rowsAStep = 1_000
 
 interface Connections {
@@ -75,7 +79,10 @@ export function copyStep(sides: Sides, limit = rowsAStep): Promise<Step> {
   })
 }
 
-/** Copies changes and compares everything copied. `kept`: conditions on rows that both must have, by table. @throws MoveError */
+/**
+ * Copies changes and compares everything copied. `kept`: conditions on rows that both must have, by table. @throws
+ * MoveError
+ */
 export function compareStep(sides: Sides, kept: Readonly<Record<string, string>>): Promise<Step> {
   const { organizationId } = sides
   const tables = sides.tables.filter(({ atCutover }) => !atCutover)
@@ -198,7 +205,10 @@ async function readChanges(
   })
 }
 
-/** Replaces changed rows. All are deleted first, as unique values can move between rows. After the comparison, compares changes too. */
+/**
+ * Replaces changed rows. All are deleted first, as unique values can move between rows. After the comparison, compares
+ * changes too.
+ */
 async function copyChanges(
   { source, target }: Connections,
   { organizationId }: Sides,

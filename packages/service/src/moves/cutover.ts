@@ -1,15 +1,16 @@
 /**
  * The cutover: one commit ends the source's service of an organization, and another begins the target's.
  *
- * 1. **Fence.** One transaction in the source takes the clock row, for which every commit waits, and the lock of all other writers
- * (`capture.ts`). It copies the last changes, puts the rows that make the organization work next to the target's tables, and compares
- * counts and digests. If it fails, it is rolled back and nothing has changed; the fence of a dead mover lasts three seconds at most.
+ * 1. **Fence.** One transaction in the source takes the clock row, for which every commit waits, and the lock of all
+ * other writers (`capture.ts`). It copies the last changes, puts the rows that make the organization work next to the
+ * target's tables, and compares counts and digests. If it fails, it is rolled back and nothing has changed; the fence
+ * of a dead mover lasts three seconds at most.
  *
- * 2. **Departure.** The same transaction records that the organization has left, and commits. The source now refuses every write, and no
- * database serves the organization.
+ * 2. **Departure.** The same transaction records that the organization has left, and commits. The source now refuses
+ * every write, and no database serves the organization.
  *
- * 3. **Arrival.** One commit moves the waiting rows into their tables, and the directory is changed. Any process that finds this not done
- * does it; it can be repeated.
+ * 3. **Arrival.** One commit moves the waiting rows into their tables, and the directory is changed. Any process that
+ * finds this not done does it; it can be repeated.
  */
 
 import type { FastifyBaseLogger } from 'fastify'
@@ -39,7 +40,10 @@ export const fenceLimits: FenceLimits = { within: 500, lastsFor: 3_000 }
 /** Called between the steps, for tests. */
 export type Hook = (step: string) => Promise<void> | void
 
-/** 'busy', without an effect, after a wait of `within`. Returns a stopwatch of the time that writers have waited, in milliseconds. */
+/**
+ * 'busy', without an effect, after a wait of `within`. Returns a stopwatch of the time that writers have waited, in
+ * milliseconds.
+ */
 export async function leave(
   sides: Sides,
   between: Hook,
@@ -85,8 +89,8 @@ const fenceSettings = ({ within, lastsFor }: FenceLimits) => [
 ]
 
 /**
- * The clock, and the rows that the fence changes, in the order in which others lock them. A writer that waits for the fence has locked the
- * row that it is about to change, so the fence locks its own rows first.
+ * The clock, and the rows that the fence changes, in the order in which others lock them. A writer that waits for the
+ * fence has locked the row that it is about to change, so the fence locks its own rows first.
  */
 const lockedFirst = [
   'select 1 from organization_clocks c where c.organization_id = $1 for update',
@@ -177,7 +181,10 @@ interface Departed {
   readonly directory: Pick<Directory, 'note' | 'cutOver' | 'databaseOf'>
 }
 
-/** Completes an arrival; any number of processes may, and repeat it. `known`: the tables to move, if the caller has read them. */
+/**
+ * Completes an arrival; any number of processes may, and repeat it. `known`: the tables to move, if the caller has read
+ * them.
+ */
 export async function arrive(
   departed: Departed,
   between: Hook = () => {},
@@ -261,7 +268,9 @@ interface Unfinished {
   readonly target: string
 }
 
-/** Completes the arrival of organizations whose mover was killed between departure and arrival: no database serves them. */
+/**
+ * Completes the arrival of organizations whose mover was killed between departure and arrival: no database serves them.
+ */
 export async function finishMoves(
   from: string,
   databases: {

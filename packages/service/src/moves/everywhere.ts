@@ -1,7 +1,7 @@
 /**
- * Lists, suspends and deletes organizations of several databases. Moves leave copies that are not served. A change is made in all
- * databases, first in the organization's own, where it takes effect; if one cannot be reached the command fails, and running it again does
- * the rest.
+ * Lists, suspends and deletes organizations of several databases. Moves leave copies that are not served. A change is
+ * made in all databases, first in the organization's own, where it takes effect; if one cannot be reached the command
+ * fails, and running it again does the rest.
  */
 import type { Pool } from 'pg'
 import type { Directory } from '../databases/directory.ts'
@@ -101,11 +101,17 @@ export async function changeEverywhere(
 
 interface DeleteEverywhereOptions {
   readonly onPiece?: (rows: number) => void
-  /** Called before anything is deleted, with the organization in its own database; null without one. Rejects to delete nothing. */
+  /**
+   * Called before anything is deleted, with the organization in its own database; null without one. Rejects to delete
+   * nothing.
+   */
   readonly confirm?: (standing: OrganizationStatus | null) => Promise<void>
 }
 
-/** Deletes all rows in all databases and returns their number; null when there are none. @throws DeletionError, UnfinishedError */
+/**
+ * Deletes all rows in all databases and returns their number; null when there are none. @throws DeletionError,
+ * UnfinishedError
+ */
 export async function deleteEverywhere(
   everywhere: Everywhere,
   clock: Clock,
@@ -147,7 +153,9 @@ async function deleteFrom(
   return left
 }
 
-/** Its own database (null if the directory knows none), then all others. @throws DeletionError while it leaves its own. */
+/**
+ * Its own database (null if the directory knows none), then all others. @throws DeletionError while it leaves its own.
+ */
 async function ownDatabaseFirst(
   { databases, directory }: Everywhere,
   organizationId: string,

@@ -1,6 +1,7 @@
 /**
- * Moves an organization to another database while it is in use (decision 66). The progress is stored in the two databases alone: a move
- * that was killed continues when it is run again. While a database does not answer, the move waits.
+ * Moves an organization to another database while it is in use (decision 66). The progress is stored in the two
+ * databases alone: a move that was killed continues when it is run again. While a database does not answer, the move
+ * waits.
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -66,7 +67,10 @@ const failuresAtMost = 200
 /** Milliseconds between tries while a database does not answer. */
 const triesApart = 500
 
-/** Moves the organization to the database `to`, or finishes an interrupted move. @throws MoveError when it cannot be moved. */
+/**
+ * Moves the organization to the database `to`, or finishes an interrupted move. @throws MoveError when it cannot be
+ * moved.
+ */
 export async function moveOrganization(
   databases: Databases,
   organizationId: string,
@@ -187,7 +191,10 @@ async function holdMove(source: Pool, organizationId: string): Promise<PoolClien
   throw new MoveError(`somebody else is moving organization ${organizationId} just now`)
 }
 
-/** Lets the source note changes and the target store the progress. Starts again unless everything since the last run was noted. */
+/**
+ * Lets the source note changes and the target store the progress. Starts again unless everything since the last run was
+ * noted.
+ */
 async function begin(parties: Omit<Sides, 'tables'>, between: Hook): Promise<Sides> {
   const { organizationId, source, target, runner } = parties
   const { from, to }: Names = parties.names
@@ -258,7 +265,9 @@ async function copy(sides: Sides, clock: Clock, options: MoveOptions, run: Run):
     step = await made(copyStep(sides))
 }
 
-/** Retries until the organization has left. Returns a stopwatch of the time that writers have waited, in milliseconds. */
+/**
+ * Retries until the organization has left. Returns a stopwatch of the time that writers have waited, in milliseconds.
+ */
 async function cutOver(
   sides: Sides,
   run: Run,
@@ -326,7 +335,10 @@ export async function abortMove(databases: Databases, organizationId: string): P
   }
 }
 
-/** Removes the rows that a finished move left in a database; returns how many. @throws MoveError if they are served, or there are none. */
+/**
+ * Removes the rows that a finished move left in a database; returns how many. @throws MoveError if they are served, or
+ * there are none.
+ */
 export async function dropSource(
   databases: Databases,
   organizationId: string,

@@ -1,7 +1,8 @@
 /**
- * The tables of an organization: every table with its id, found in the catalogue, so that no new one is forgotten. Most rows are copied
- * before the cutover. Those that make the organization work (its row, clock, keys and endpoints with all that refers to them, and lists of
- * work) are copied in the cutover, in one commit, as the database that has them serves the organization.
+ * The tables of an organization: every table with its id, found in the catalogue, so that no new one is forgotten. Most
+ * rows are copied before the cutover. Those that make the organization work (its row, clock, keys and endpoints with
+ * all that refers to them, and lists of work) are copied in the cutover, in one commit, as the database that has them
+ * serves the organization.
  */
 import { escapeIdentifier, escapeLiteral, type Pool } from 'pg'
 import { tablesOf } from '../backup/tables.ts'

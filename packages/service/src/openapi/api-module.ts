@@ -67,7 +67,8 @@ export interface Route<Services = never> {
   /** Refuses to send a stored response with a token or secret to this caller; null: it may have it. */
   readonly withhold?: (services: Services, caller: Caller, stored: string) => Promise<Problem | null>
   /**
-   * What follows the commit, also when the request is repeated: returns the response to send. It has committed, so this never fails.
+   * What follows the commit, also when the request is repeated: returns the response to send. It has committed, so this
+   * never fails.
    */
   readonly finish?: (services: Services, call: Call, response: string) => Promise<string>
 }
@@ -134,7 +135,9 @@ export type Values<Query> = {
   readonly [Name in keyof Query]: Query[Name] extends ReadParameter<infer T> ? T : never
 }
 
-/** Whether undeclared parameters are refused: all over the API. Browsers and monitors add their own to other addresses. */
+/**
+ * Whether undeclared parameters are refused: all over the API. Browsers and monitors add their own to other addresses.
+ */
 export function refusesParameters({ path, query }: Pick<Route, 'path' | 'query'>): boolean {
   return query !== undefined || /^\/(admin\/)?v1\//.test(path)
 }

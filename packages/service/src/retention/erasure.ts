@@ -21,7 +21,10 @@ const deliveriesAbout = `select d.organization_id, d.webhook_id, d.id, d.log_day
       where d.organization_id = $1 and d.event_id = any(array(select e.id from events e
         where e.organization_id = $1 and e.subject_id = any($2)))`
 
-/** Each erases some of what is stored about the subjects, at most a step. Removal events keep their record, and receivers may send back what they were sent. */
+/**
+ * Each erases some of what is stored about the subjects, at most a step. Removal events keep their record, and
+ * receivers may send back what they were sent.
+ */
 const erase = [
   `update events set body = null where organization_id = $1 and id = any(array(select e.id from events e
      where e.organization_id = $1 and e.subject_id = any($2) and e.body is not null and e.type not like '%.deleted' limit ${step}))`,

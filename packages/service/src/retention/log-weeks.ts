@@ -1,6 +1,7 @@
 /**
- * How long events, deliveries with their attempts and statistics are kept, and how they are removed: a week at a time (decision 16). Never
- * removed: what may still be sent, its payload, and what tells a recovery that an event was delivered.
+ * How long events, deliveries with their attempts and statistics are kept, and how they are removed: a week at a time
+ * (decision 16). Never removed: what may still be sent, its payload, and what tells a recovery that an event was
+ * delivered.
  */
 import type { Pool } from 'pg'
 import type { Tx } from '../db/pool.ts'
@@ -92,8 +93,9 @@ function tableOf(week: Week): WeekTable {
 }
 
 /**
- * Drops what the log no longer shows, except what is needed of an organization. `retention` in milliseconds. Events are kept for twice as
- * long: one from the far end of the log can be recovered, and its delivery be retried as long as the log shows it.
+ * Drops what the log no longer shows, except what is needed of an organization. `retention` in milliseconds. Events are
+ * kept for twice as long: one from the far end of the log can be recovered, and its delivery be retried as long as the
+ * log shows it.
  * @throws the error of a week that could not be dropped, after the others were.
  */
 export async function dropLogWeeks(pool: Pool, now: number, retention: number): Promise<void> {
@@ -116,7 +118,10 @@ export async function endedLogWeeks(
   )
 }
 
-/** Which rows `t` stay: what is still to be sent with its payload, attempts of a pending delivery, and what tells a recovery that an event was delivered. */
+/**
+ * Which rows `t` stay: what is still to be sent with its payload, attempts of a pending delivery, and what tells a
+ * recovery that an event was delivered.
+ */
 const needed: Readonly<Record<LogTable, string | null>> = {
   events: `exists (select 1 from deliveries d where d.organization_id = t.organization_id
     and d.event_id between t.id and event_of_change(t.id, 16)
@@ -129,7 +134,10 @@ const needed: Readonly<Record<LogTable, string | null>> = {
   delivery_stats: null,
 }
 
-/** A cursor of `GET /v1/events` is too old only if an event after it is gone: notes the last one that each organization loses. */
+/**
+ * A cursor of `GET /v1/events` is too old only if an event after it is gone: notes the last one that each organization
+ * loses.
+ */
 async function noteLastEvents(pool: Pool, { begins }: Week): Promise<void> {
   await stepByStep(async () => {
     const { rows } = await pool.query<{ organization_id: string; id: string }>(

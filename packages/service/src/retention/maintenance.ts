@@ -1,7 +1,7 @@
 /**
- * Periodic maintenance: erases removed objects from payloads and stored responses (specification 4.9) and clears references to them,
- * deletes expired stored responses, creates and drops partitions of the log, and logs organizations near their storage limit. Every step
- * can be repeated, and run in several processes.
+ * Periodic maintenance: erases removed objects from payloads and stored responses (specification 4.9) and clears
+ * references to them, deletes expired stored responses, creates and drops partitions of the log, and logs organizations
+ * near their storage limit. Every step can be repeated, and run in several processes.
  */
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'

@@ -1,7 +1,7 @@
 /**
- * Stored responses of the operator's requests with an Idempotency-Key (specification 3.8). They are with the organization
- * that the path names. That of an organization's creation is in the first database, where every process finds it, as one
- * of no organization.
+ * Stored responses of the operator's requests with an Idempotency-Key (specification 3.8). They are with the
+ * organization that the path names. That of an organization's creation is in the first database, where every process
+ * finds it, as one of no organization.
  */
 import { callFunction } from '../db/call-function.ts'
 import { readDatabaseClock } from '../db/clock.ts'

@@ -174,7 +174,8 @@ export const adminRoutes: readonly Route<Admin>[] = [
 ]
 
 /**
- * Checks the operator's key. A value of null is answered 404, and an expected failure is a refusal. Not in openapi.json, which is of what keys of organizations call.
+ * Checks the operator's key. A value of null is answered 404, and an expected failure is a refusal. Not in
+ * openapi.json, which is of what keys of organizations call.
  */
 function operation<F extends Fields>(
   id: string,

@@ -14,7 +14,10 @@ import type { ServedDatabase } from './prepare.ts'
 import { startStreamListener } from './stream-listener.ts'
 
 const requestsEndWithin = 12_000
-/** Milliseconds that a stop waits for work on an unavailable database; with the steps after it, the service stops within 15 s. */
+/**
+ * Milliseconds that a stop waits for work on an unavailable database; with the steps after it, the service stops within
+ * 15 s.
+ */
 const stopMilliseconds = 13_000
 
 export async function startApi(

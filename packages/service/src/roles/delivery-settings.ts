@@ -58,7 +58,10 @@ async function encryptionKeysOf(config: KeySettings) {
   return { encryptionKey, encryptionKeyPrevious }
 }
 
-/** Checks, before anything is encrypted or signed, that the database's secrets are encrypted with these keys. @throws SettingError */
+/**
+ * Checks, before anything is encrypted or signed, that the database's secrets are encrypted with these keys. @throws
+ * SettingError
+ */
 export async function requireKeyOfDatabase(
   pool: Pool,
   config: KeySettings,

@@ -1,7 +1,8 @@
 /**
- * The offload thread parses, validates, commits and responds to large bodies, and creates large responses, as either can block the event
- * loop for up to seconds (decision 25). It runs an API of its own (offload-service.ts), starts with the first such request, and ends when
- * it has been idle for a minute. A few requests run in it at once; the others wait in a fair queue, with their bodies unparsed.
+ * The offload thread parses, validates, commits and responds to large bodies, and creates large responses, as either
+ * can block the event loop for up to seconds (decision 25). It runs an API of its own (offload-service.ts), starts with
+ * the first such request, and ends when it has been idle for a minute. A few requests run in it at once; the others
+ * wait in a fair queue, with their bodies unparsed.
  */
 import { Worker } from 'node:worker_threads'
 import type { Logger } from 'pino'

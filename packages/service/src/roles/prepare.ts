@@ -1,7 +1,7 @@
 /**
- * Prepares databases for this process: the schema of this release, the log's partitions, the encryption key. The only database, or the one
- * with the directory, must be available at a start. Others may become available later; until then their organizations get 503, and their
- * deliveries wait.
+ * Prepares databases for this process: the schema of this release, the log's partitions, the encryption key. The only
+ * database, or the one with the directory, must be available at a start. Others may become available later; until then
+ * their organizations get 503, and their deliveries wait.
  */
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'

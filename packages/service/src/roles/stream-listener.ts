@@ -12,7 +12,9 @@ const pollEvery = 1_000
 /** Milliseconds that a stop waits for the running query, which then ends with its pool. */
 const stopWithin = 1_000
 
-/** Uses one connection and one query a second for all readers; `close` ends both. `database`: its name among several. */
+/**
+ * Uses one connection and one query a second for all readers; `close` ends both. `database`: its name among several.
+ */
 export function startStreamListener(
   readers: WaitingReaders,
   address: DatabaseAddress,

@@ -1,6 +1,7 @@
 /**
- * Runs the summarizer in a thread, as parsing markup and comparing sentences blocks the event loop for up to a tenth of a second, and
- * deliveries must not wait. The thread starts only when it is needed: it would add a third to an idle worker's memory.
+ * Runs the summarizer in a thread, as parsing markup and comparing sentences blocks the event loop for up to a tenth of
+ * a second, and deliveries must not wait. The thread starts only when it is needed: it would add a third to an idle
+ * worker's memory.
  */
 import { Worker } from 'node:worker_threads'
 import type { Logger } from 'pino'

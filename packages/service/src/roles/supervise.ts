@@ -25,7 +25,10 @@ export interface WorkerOrders {
   readonly logLevel: string
 }
 
-/** A message to the worker after its options: a database (by index) is ready, return your metrics, or these queues are due. */
+/**
+ * A message to the worker after its options: a database (by index) is ready, return your metrics, or these queues are
+ * due.
+ */
 export type WorkerMessage =
   | { readonly serve: number }
   | { readonly ask: 'metrics' }
@@ -216,7 +219,9 @@ export function startsAgainAfter(ends: number): number {
   return Math.min(shortest * 2 ** (ends - 1), longest)
 }
 
-/** The reason in `/readyz` while the worker does not stay up; null while it does. `ranFor`: of the running worker, or 0. */
+/**
+ * The reason in `/readyz` while the worker does not stay up; null while it does. `ranFor`: of the running worker, or 0.
+ */
 export function troubleOf(ends: number, ranFor: number): string | null {
   if (ends < reportedAfter || ranFor >= healthyAfter) return null
   return `The worker ended ${ends} times in a row: deliveries and summaries wait. The log says why.`

@@ -1,4 +1,7 @@
-/** Small HTTP servers: a worker's `/healthz`, `/readyz` and `/metrics` in role `worker`; and `/metrics` on DESKWIRE_METRICS_PORT. */
+/**
+ * Small HTTP servers: a worker's `/healthz`, `/readyz` and `/metrics` in role `worker`; and `/metrics` on
+ * DESKWIRE_METRICS_PORT.
+ */
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { createPing } from '../db/pool.ts'

@@ -64,10 +64,11 @@ const backfillConnections = 2
 export const poolSettings = {
   // A crash may lose results: then the delivery is sent again, which at-least-once allows.
   synchronous_commit: 'off',
-  // Every statement uses an index for any values. With custom plans, planning would take a third of the time of a claim.
+  // Every statement uses an index for any values. With custom plans, planning would take a third of the time of a
+  // claim.
   plan_cache_mode: 'force_generic_plan',
-  // The order of an index is what a claim is about. The planner counts no dead entries: while a snapshot is held it would read all of another
-  // index, which is full of them, and sort the few rows that it expects.
+  // The order of an index is what a claim is about. The planner counts no dead entries: while a snapshot is held it
+  // would read all of another index, which is full of them, and sort the few rows that it expects.
   enable_bitmapscan: 'off',
   enable_sort: 'off',
 }
@@ -106,8 +107,8 @@ export interface RunningWorkers extends Running {
 }
 
 /**
- * Delivers and summarizes for each database once it is ready. The workers share only the process and the sender, so an unavailable database
- * does not affect the others. Calls `onReady` with the index of each database that is served.
+ * Delivers and summarizes for each database once it is ready. The workers share only the process and the sender, so an
+ * unavailable database does not affect the others. Calls `onReady` with the index of each database that is served.
  */
 export function startWorkers(
   databases: readonly Pick<ServedDatabase, 'name' | 'address' | 'ready'>[],
@@ -152,7 +153,10 @@ export function startWorkers(
 
 export type RunningWorker = ReturnType<typeof startOn>
 
-/** The worker of one database; `name`: its name among several. `register` has its metrics, and with one database those of the process. */
+/**
+ * The worker of one database; `name`: its name among several. `register` has its metrics, and with one database those
+ * of the process.
+ */
 function startOn(
   options: WorkerOptions & {
     readonly address: DatabaseAddress
@@ -235,7 +239,8 @@ function startOn(
     worker.engine.drain(known, at)
   }
   let stopping = false
-  // Resolves when the worker delivers, and never rejects. With a wrong clock, one an hour ahead would take every queue from its holder.
+  // Resolves when the worker delivers, and never rejects. With a wrong clock, one an hour ahead would take every queue
+  // from its holder.
   const ready = clock.ready.then(() => {
     if (stopping) return
     worker.engine.start()
@@ -372,8 +377,8 @@ export function createWorker(options: {
 }
 
 /**
- * A worker's connections, one of them reserved for statements outside drains: an organization with fifty flooded endpoints waits only for
- * its own statements. Waiting is unlimited, as the result of a sent delivery must be written.
+ * A worker's connections, one of them reserved for statements outside drains: an organization with fifty flooded
+ * endpoints waits only for its own statements. Waiting is unlimited, as the result of a sent delivery must be written.
  */
 function sharedByOrganizations(pool: Pool, observe: StatementObserver | undefined): Database {
   const limits: Partial<FairQueueLimits> = {

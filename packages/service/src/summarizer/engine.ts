@@ -1,4 +1,7 @@
-/** Finds conversations whose delay is over, creates jobs for them, and runs a few at a time, in rotation between organizations. */
+/**
+ * Finds conversations whose delay is over, creates jobs for them, and runs a few at a time, in rotation between
+ * organizations.
+ */
 
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
@@ -134,7 +137,10 @@ export function createSummaryEngine(options: SummaryEngineOptions) {
     return next.length > 0 ? next : jobs.organizationsDue(now, beforeAll, organizationsAQuery)
   }
 
-  /** Claims no more jobs, and waits 10 s for running ones, which are then released; then waits 2 s more for the database. */
+  /**
+   * Claims no more jobs, and waits 10 s for running ones, which are then released; then waits 2 s more for the
+   * database.
+   */
   async function stop(): Promise<void> {
     const ended = Promise.all([searching.stop(), summaries.stop()])
     await atMost(attemptsMayTake, ended)
@@ -174,8 +180,8 @@ const movedOn = problem('invalid_transition', 'The conversation no longer waits 
 /**
  * Reads, summarizes and writes with the action of an external AI, on the condition that the conversation still needs a
  * summary: each resolution gets one, however many workers try.
- * Completes the job, or releases it when `stop` aborts. Returns the milliseconds in which no summary may be requested, as the endpoint asked.
- * Rejects when the database fails; the job is found again after its lease.
+ * Completes the job, or releases it when `stop` aborts. Returns the milliseconds in which no summary may be requested,
+ * as the endpoint asked. Rejects when the database fails; the job is found again after its lease.
  */
 async function attemptSummary(
   services: AttemptServices,

@@ -1,6 +1,7 @@
 /**
- * Summarizes without a model: picks the sentences that resemble most others, ranked by PageRank over their similarity (TextRank), with
- * LexRank's measure: rare words count more, so no list of stop words per language is needed. Deterministic.
+ * Summarizes without a model: picks the sentences that resemble most others, ranked by PageRank over their similarity
+ * (TextRank), with LexRank's measure: rare words count more, so no list of stop words per language is needed.
+ * Deterministic.
  */
 
 import type { Transcript, TranscriptMessage } from './transcript.ts'
@@ -95,7 +96,9 @@ function at(matrix: Matrix, row: number, column: number): number {
   return matrix[row]?.[column] ?? 0
 }
 
-/** The similarity of each pair, from 0 to 1: the cosine of their words, weighted by rarity; 0 for a sentence and itself. */
+/**
+ * The similarity of each pair, from 0 to 1: the cosine of their words, weighted by rarity; 0 for a sentence and itself.
+ */
 function likenessOf(sentences: readonly Sentence[]): Matrix {
   const having = new Map<string, number>()
   for (const { words } of sentences)

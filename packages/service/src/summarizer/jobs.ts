@@ -1,7 +1,7 @@
 /**
- * The jobs of the summarizer: which conversations need a summary, when each is tried, and which worker holds it. They are rows next to the
- * conversations, so that a failed attempt changes nothing in the stream. A lease moves the due time to its end, so a job is due again when
- * its worker dies.
+ * The jobs of the summarizer: which conversations need a summary, when each is tried, and which worker holds it. They
+ * are rows next to the conversations, so that a failed attempt changes nothing in the stream. A lease moves the due
+ * time to its end, so a job is due again when its worker dies.
  */
 import type { Pool } from 'pg'
 import { nilUuid } from '../kernel/ids.ts'
@@ -46,8 +46,8 @@ export function createJobs(pool: Pool) {
     },
 
     /**
-     * Creates missing jobs for conversations without a summary that were resolved by then, among the next thousand from `position`.
-     * Returns the next position, null at the end. Repeatable, and safe in several processes at once.
+     * Creates missing jobs for conversations without a summary that were resolved by then, among the next thousand from
+     * `position`. Returns the next position, null at the end. Repeatable, and safe in several processes at once.
      */
     async enqueue(
       resolvedUntil: number,
@@ -147,7 +147,10 @@ export function createJobs(pool: Pool) {
       })
     },
 
-    /** Releases the jobs of an ended worker and returns their number. Their attempts count, as the worker may have died of one. */
+    /**
+     * Releases the jobs of an ended worker and returns their number. Their attempts count, as the worker may have died
+     * of one.
+     */
     async releaseAllOf(workerId: string, now: number): Promise<number> {
       const { rows } = await pool.query<LeasedRow>(
         `select j.organization_id, j.conversation_id, j.lease_id, j.attempts from summary_jobs j
@@ -195,7 +198,10 @@ const findAny = `
   select exists (select 1 from conversations c where c.resolved_at is not null and c.summarized_at is null)
     or exists (select 1 from summary_jobs j) as needed`
 
-/** Conversations without a job, and the last of a full page, where the next one begins. Only of organizations that are served here. */
+/**
+ * Conversations without a job, and the last of a full page, where the next one begins. Only of organizations that are
+ * served here.
+ */
 const findUnsummarized = `
   select p.organization_id, p.id, p.resolved_at, p.ordinal, j.conversation_id is null as missing
     from (
@@ -249,7 +255,10 @@ export const maxAttempts = 14
 /** Milliseconds between checks whether a job that gave up can be deleted. */
 export const checkAgainAfter = 24 * 60 * minute
 
-/** Milliseconds until the next attempt, null after the last: a minute, doubled each time, at most four hours, at least `retryAfter`. */
+/**
+ * Milliseconds until the next attempt, null after the last: a minute, doubled each time, at most four hours, at least
+ * `retryAfter`.
+ */
 export function nextAttempt(made: number, retryAfter: number | null): number | null {
   if (made >= maxAttempts) return null
   return Math.max(Math.min(minute * 2 ** (made - 1), longest), retryAfter ?? 0)

@@ -28,7 +28,10 @@ export interface SummarySettings {
 /** How much longer than the request a lease lasts, in milliseconds. */
 const readingAndWriting = 30_000
 
-/** Does nothing until it is started or woken. Its commits must be durable, so the pool must not turn off synchronous_commit. */
+/**
+ * Does nothing until it is started or woken. Its commits must be durable, so the pool must not turn off
+ * synchronous_commit.
+ */
 export function createSummarizer(options: {
   readonly pool: Pool
   readonly clock: Clock

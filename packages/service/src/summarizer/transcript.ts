@@ -209,7 +209,9 @@ export function tidy(text: string): string {
 
 const sentences = new Intl.Segmenter('en', { granularity: 'sentence' })
 
-/** At most `limit` code units: up to the end of a sentence if that is at least half of the limit, otherwise of a word. */
+/**
+ * At most `limit` code units: up to the end of a sentence if that is at least half of the limit, otherwise of a word.
+ */
 export function cutText(text: string, limit: number): string {
   if (text.length <= limit) return text
   let whole = 0

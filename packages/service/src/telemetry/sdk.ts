@@ -1,6 +1,7 @@
 /**
- * Telemetry by OpenTelemetry's libraries, which only this file and `registry-producer.ts` import; only `open.ts` loads this file. A failing
- * export does not affect the service: spans wait in a bounded queue, exports time out, and a failure is logged at most once a minute.
+ * Telemetry by OpenTelemetry's libraries, which only this file and `registry-producer.ts` import; only `open.ts` loads
+ * this file. A failing export does not affect the service: spans wait in a bounded queue, exports time out, and a
+ * failure is logged at most once a minute.
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks'

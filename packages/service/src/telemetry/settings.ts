@@ -1,4 +1,7 @@
-/** OpenTelemetry's variables. Telemetry is on when an endpoint is set. Those that the exporters read have no parser here. */
+/**
+ * OpenTelemetry's variables. Telemetry is on when an endpoint is set. Those that the exporters read have no parser
+ * here.
+ */
 import { fail, ok, type Result } from '../kernel/outcome.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>

@@ -1,4 +1,6 @@
-/** The operations on endpoints (specification 9), without HTTP. When another change commits first, they decide again. */
+/**
+ * The operations on endpoints (specification 9), without HTTP. When another change commits first, they decide again.
+ */
 import { isDeepStrictEqual } from 'node:util'
 import { readJson } from '@deskwire/sdk/json'
 import { z } from 'zod'
@@ -32,7 +34,10 @@ import { type SignatureScheme, type WebhookRecord, type WebhookRow, webhookRecor
 /** Endpoints per organization (specification 9.1). */
 const endpointLimit = 50
 
-/** Secrets that sign at once. Each adds 70 bytes of header and an HMAC of every body; receivers reject headers above 8 KiB. */
+/**
+ * Secrets that sign at once. Each adds 70 bytes of header and an HMAC of every body; receivers reject headers above 8
+ * KiB.
+ */
 const signingLimit = 20
 
 /** Whether a URL may be a receiver: null, or why not. Always resolves anew. */

@@ -22,7 +22,10 @@ export interface EventTypes {
   scopeOf(type: string): string | undefined
   /** 403 when a key with these scopes cannot read the subject of each type; otherwise null. */
   unreadable(scopes: readonly string[], types: readonly string[]): Problem | null
-  /** 422 when a condition names a field, or compares it with a value, that an object of one of these types cannot have; otherwise null. */
+  /**
+   * 422 when a condition names a field, or compares it with a value, that an object of one of these types cannot have;
+   * otherwise null.
+   */
   unmeetable(conditions: readonly Condition[], types: readonly string[]): Problem | null
 }
 

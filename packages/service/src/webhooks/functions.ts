@@ -1,4 +1,7 @@
-/** Changes of endpoints, each under the organization's clock row, so that they never interleave with the creation of deliveries. */
+/**
+ * Changes of endpoints, each under the organization's clock row, so that they never interleave with the creation of
+ * deliveries.
+ */
 import type { SchemaFunction } from '../db/migration.ts'
 import { fillTemplate, readSql, schemaObject } from '../db/sql-file.ts'
 import {

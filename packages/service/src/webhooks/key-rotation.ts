@@ -1,7 +1,7 @@
 /**
- * Replaces the encryption key while processes with both keys are running (decision 56). First the database names the new key and accepts
- * only secrets encrypted with it; then all secrets are encrypted again, in pieces; then the database forgets the old key. It can be
- * interrupted anywhere and repeated.
+ * Replaces the encryption key while processes with both keys are running (decision 56). First the database names the
+ * new key and accepts only secrets encrypted with it; then all secrets are encrypted again, in pieces; then the
+ * database forgets the old key. It can be interrupted anywhere and repeated.
  */
 import type { Pool } from 'pg'
 import { transaction } from '../db/pool.ts'
@@ -103,7 +103,10 @@ interface SealedRow {
 interface SealedTable {
   /** Rows after this key, in the order of the primary key. */
   read(pool: Pool, after: RowKey | null, limit: number): Promise<readonly SealedRow[]>
-  /** Replaces unchanged bytes; returns the replaced rows. Skips locked ones unless `waiting`, so that two rotations cannot deadlock. */
+  /**
+   * Replaces unchanged bytes; returns the replaced rows. Skips locked ones unless `waiting`, so that two rotations
+   * cannot deadlock.
+   */
   replace(pool: Pool, changes: readonly Change[], waiting: boolean): Promise<readonly string[]>
 }
 

@@ -1,4 +1,6 @@
-/** The fields of endpoints, deliveries and attempts in responses, for `openapi.json`, the reference and the SDK's types. */
+/**
+ * The fields of endpoints, deliveries and attempts in responses, for `openapi.json`, the reference and the SDK's types.
+ */
 import type { DeliveryErrorCode } from '../delivery/model.ts'
 import { constant } from '../openapi/api-module.ts'
 import {

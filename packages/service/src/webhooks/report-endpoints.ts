@@ -1,7 +1,8 @@
 /**
- * Reports endpoints that begin to fail, are about to be disabled, are disabled, or recover, as events (specification 9.7). Nothing that
- * changes an endpoint takes part: a search compares its state with the one that was reported last, and one transaction writes the event,
- * its deliveries and the reported state. So a state is reported once, whatever dies, and one that has passed before a search is not.
+ * Reports endpoints that begin to fail, are about to be disabled, are disabled, or recover, as events (specification
+ * 9.7). Nothing that changes an endpoint takes part: a search compares its state with the one that was reported last,
+ * and one transaction writes the event, its deliveries and the reported state. So a state is reported once, whatever
+ * dies, and one that has passed before a search is not.
  */
 import { callFunction, unlessBusy } from '../db/call-function.ts'
 import type { Database } from '../db/fair-pool.ts'

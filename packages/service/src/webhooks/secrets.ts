@@ -1,11 +1,12 @@
 /**
  * Signing secrets (specification 9.3). Deliveries need the secret itself, so it is encrypted at rest with AES-256-GCM.
  *
- * Encrypted bytes are a version, a nonce of 12 bytes, the ciphertext and a tag of 16 bytes. The version and the ids of organization and
- * endpoint are authenticated, so whoever can write the table, but has no key, cannot give one endpoint the secret of another.
+ * Encrypted bytes are a version, a nonce of 12 bytes, the ciphertext and a tag of 16 bytes. The version and the ids of
+ * organization and endpoint are authenticated, so whoever can write the table, but has no key, cannot give one endpoint
+ * the secret of another.
  *
- * The key comes from DESKWIRE_ENCRYPTION_KEY or, with the embedded database, from a file created at the first start (specification 2.2),
- * which is written atomically and never replaced.
+ * The key comes from DESKWIRE_ENCRYPTION_KEY or, with the embedded database, from a file created at the first start
+ * (specification 2.2), which is written atomically and never replaced.
  */
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
@@ -26,13 +27,19 @@ export function keyCheckOf(key: Buffer): Buffer {
   return createHmac('sha256', key).update('deskwire encryption key check 1').digest()
 }
 
-/** The key in `encryption.key`, created when missing; processes that start at once agree on one. @throws Error when it cannot be used. */
+/**
+ * The key in `encryption.key`, created when missing; processes that start at once agree on one. @throws Error when it
+ * cannot be used.
+ */
 export async function loadOrCreateEncryptionKey(dataDir: string): Promise<Buffer> {
   const path = keyFile(dataDir)
   return keyIn(path, (await read(path)) ?? (await create(path, dataDir)))
 }
 
-/** The key in `encryption.key` of a data directory; null without one. @throws Error when it is invalid or cannot be read. */
+/**
+ * The key in `encryption.key` of a data directory; null without one. @throws Error when it is invalid or cannot be
+ * read.
+ */
 export async function loadEncryptionKey(dataDir: string): Promise<Buffer | null> {
   const path = keyFile(dataDir)
   const text = await read(path)
@@ -71,7 +78,10 @@ const nonceLength = 12
 const tagLength = 16
 const algorithm = 'aes-256-gcm'
 
-/** `whsec_` and 32 random bytes in standard base64: Standard Webhooks' Python verifier drops the characters of base64url. */
+/**
+ * `whsec_` and 32 random bytes in standard base64: Standard Webhooks' Python verifier drops the characters of
+ * base64url.
+ */
 export function newSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`
 }
@@ -104,7 +114,10 @@ export function tryOpening(open: SecretBox['open'], sealed: Uint8Array, owner: S
   }
 }
 
-/** Random nonces are safe for 2^32 encryptions per key: four a second for thirty years. @throws RangeError unless it has 32 bytes. */
+/**
+ * Random nonces are safe for 2^32 encryptions per key: four a second for thirty years. @throws RangeError unless it has
+ * 32 bytes.
+ */
 export function createSecretBox(key: Buffer): SecretBox {
   if (key.length !== keyLength) throw new RangeError(`the encryption key has ${key.length} bytes, not 32`)
   return {

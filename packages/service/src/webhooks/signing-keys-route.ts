@@ -1,4 +1,7 @@
-/** `/.well-known/jwks.json`: the public keys by which receivers verify the asymmetric signature of an organization's deliveries. */
+/**
+ * `/.well-known/jwks.json`: the public keys by which receivers verify the asymmetric signature of an organization's
+ * deliveries.
+ */
 
 import { createHash, createPrivateKey, createPublicKey, hkdfSync, type KeyObject } from 'node:crypto'
 import { anId } from '../http/list-parameters.ts'

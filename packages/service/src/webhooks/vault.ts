@@ -1,4 +1,7 @@
-/** Encrypts and decrypts secrets. During a rotation (decision 56), encrypts with the key that the database names; decrypts with either. */
+/**
+ * Encrypts and decrypts secrets. During a rotation (decision 56), encrypts with the key that the database names;
+ * decrypts with either.
+ */
 
 import type { Pool } from 'pg'
 import { encodeResponse, type Sealed } from '../idempotency/stored-responses.ts'
@@ -50,7 +53,10 @@ export function createVault(keys: EncryptionKeys, named: () => Promise<Buffer | 
   }
 }
 
-/** The response as the database functions store it for its Idempotency-Key: encrypted, as it may contain a secret. Null without a key. */
+/**
+ * The response as the database functions store it for its Idempotency-Key: encrypted, as it may contain a secret. Null
+ * without a key.
+ */
 export async function sealResponse(
   vault: Vault,
   owner: SecretOwner,

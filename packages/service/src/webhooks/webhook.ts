@@ -3,7 +3,9 @@ import type { EndpointOptions } from '../delivery/model.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import { shownOptions } from './options.ts'
 
-/** By the service's own header, or also by Standard Webhooks, with `v1a` asymmetrically as well (specification 10.2). */
+/**
+ * By the service's own header, or also by Standard Webhooks, with `v1a` asymmetrically as well (specification 10.2).
+ */
 export type SignatureScheme = 'service' | 'standard' | 'v1a'
 
 export interface WebhookRow {

@@ -1,4 +1,7 @@
-/** Creates a stream table, for migrations: released ones never change, so neither does the result for the same arguments. */
+/**
+ * Creates a stream table, for migrations: released ones never change, so neither does the result for the same
+ * arguments.
+ */
 import { buildIndex, type Migration } from '../migration.ts'
 import { fillTemplate, readSql, statementsOf } from '../sql-file.ts'
 
@@ -39,7 +42,9 @@ export function createStreamTable(table: StreamTableColumns): string[] {
   ]
 }
 
-/** The migration with which a kind gets a new version: an index of rows with earlier ones, empty when all are upgraded. */
+/**
+ * The migration with which a kind gets a new version: an index of rows with earlier ones, empty when all are upgraded.
+ */
 export function indexOutdated(table: string, version: number): Omit<Migration, 'id'> {
   return {
     gradually: {

@@ -64,12 +64,12 @@ export class Connection {
    * Sends one request and returns its response. Afterwards the connection is ready for the next request or closed.
    *
    * `stale`: the connection had served before, and its close or unexpected bytes were known before the last byte of the request was
-   * written. The receiver then certainly has not processed the request, as nobody can verify an incomplete body. A connection that closes
-   * later may have died of this request, so the attempt has failed.
+   * written. The receiver then certainly has not processed the request, as nobody can verify an incomplete body. A
+   * connection that closes later may have died of this request, so the attempt has failed.
    *
-   * Before a used connection is written to, the event loop polls once more, so that a close or a second response that has arrived is seen.
-   * One that arrives later is taken for the response to this request: HTTP/1.1 cannot tell, which is why a connection serves one
-   * organization (decision 23).
+   * Before a used connection is written to, the event loop polls once more, so that a close or a second response that
+   * has arrived is seen. One that arrives later is taken for the response to this request: HTTP/1.1 cannot tell, which
+   * is why a connection serves one organization (decision 23).
    */
   async exchange(
     pieces: RequestPieces,
@@ -110,7 +110,10 @@ export class Connection {
 
 let poll: Promise<void> | null = null
 
-/** Resolves after the event loop has polled for I/O; one promise for all who wait. The first immediate may run before a poll. */
+/**
+ * Resolves after the event loop has polled for I/O; one promise for all who wait. The first immediate may run before a
+ * poll.
+ */
 function nextPoll(): Promise<void> {
   poll ??= new Promise((resolve) => {
     setImmediate(() => {

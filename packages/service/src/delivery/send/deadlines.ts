@@ -1,4 +1,7 @@
-/** Deadlines of equal length; those begun within one slice share a timer. No clock is read, so setting the clock ends or extends none. */
+/**
+ * Deadlines of equal length; those begun within one slice share a timer. No clock is read, so setting the clock ends or
+ * extends none.
+ */
 import { deliveryTuning } from '../tuning.ts'
 
 export class Deadline {

@@ -23,10 +23,16 @@ interface Dialing {
   onSession(session: Buffer, resumed: boolean): void
 }
 
-/** Receives the bytes of every connection, as they are read at once. A buffer and a stream for each chunk cost 2% of a delivery. */
+/**
+ * Receives the bytes of every connection, as they are read at once. A buffer and a stream for each chunk cost 2% of a
+ * delivery.
+ */
 const received = Buffer.allocUnsafeSlow(64 * 1024)
 
-/** A connection that is ready for requests, or why there is none by the deadline. `onBytes` must read what it gets before it returns. */
+/**
+ * A connection that is ready for requests, or why there is none by the deadline. `onBytes` must read what it gets
+ * before it returns.
+ */
 export function dial(
   dialing: Dialing,
   deadline: Deadline,
@@ -122,7 +128,10 @@ function lookupOf(addresses: readonly string[]): net.LookupFunction {
   }
 }
 
-/** The default authorities and those of `pem`. Throws when `pem` holds no certificate or a broken one, which OpenSSL would ignore. */
+/**
+ * The default authorities and those of `pem`. Throws when `pem` holds no certificate or a broken one, which OpenSSL
+ * would ignore.
+ */
 export function trustAuthorities(pem: string | null): SecureContext {
   if (pem === null) return createSecureContext()
   const own = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? []
@@ -142,8 +151,8 @@ interface TlsSession {
  * TLS sessions to resume: a full handshake costs the worker 1.5 ms, a resumed one 1.0 ms (EC certificate).
  *
  * A session serves the organization and origin that it was made for, and only for `lasts` since that receiver's
- * certificate was verified, as a resumed handshake checks no certificate: sessions that follow from a resumed one are as
- * old as the first. Another server at the address cannot resume, and TLS then makes a full handshake.
+ * certificate was verified, as a resumed handshake checks no certificate: sessions that follow from a resumed one are
+ * as old as the first. Another server at the address cannot resume, and TLS then makes a full handshake.
  */
 export class TlsSessions {
   readonly #lasts: number

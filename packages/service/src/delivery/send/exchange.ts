@@ -104,8 +104,9 @@ export class Exchange {
   }
 
   /**
-   * A receiver that responds early may be anywhere in the rest of the request, so the connection is not reused. A TLS socket reports what
-   * the system took only at the end of the event loop's turn, and a quick response can come before that.
+   * A receiver that responds early may be anywhere in the rest of the request, so the connection is not reused. A TLS
+   * socket reports what the system took only at the end of the event loop's turn, and a quick response can come before
+   * that.
    */
   #complete(): void {
     if (this.#isSent || !this.#isWritten) {

@@ -1,10 +1,10 @@
 /**
- * Reads an HTTP/1.1 response (RFC 9112) as far as an attempt needs it: the status, the beginning of the body, and whether the connection
- * may carry another request. No I/O, and how the bytes are cut into chunks does not matter.
+ * Reads an HTTP/1.1 response (RFC 9112) as far as an attempt needs it: the status, the beginning of the body, and
+ * whether the connection may carry another request. No I/O, and how the bytes are cut into chunks does not matter.
  *
- * A clear status line says what the receiver did, so the status counts once the head has ended within the limits, even if another line is
- * malformed. Everything else is read strictly, as ambiguity is how responses are smuggled: after a malformed head no body is read, and the
- * connection is not used again.
+ * A clear status line says what the receiver did, so the status counts once the head has ended within the limits, even
+ * if another line is malformed. Everything else is read strictly, as ambiguity is how responses are smuggled: after a
+ * malformed head no body is read, and the connection is not used again.
  */
 import { deliveryTuning } from '../tuning.ts'
 
@@ -12,7 +12,10 @@ const { responses: limits } = deliveryTuning
 const version = 'HTTP/1.'
 const inKiB = (bytes: number) => `${bytes / 1024} KiB`
 
-/** `complete`: nothing more is wanted; the body may be cut or broken, the status counts. `malformed`: this is no HTTP response. */
+/**
+ * `complete`: nothing more is wanted; the body may be cut or broken, the status counts. `malformed`: this is no HTTP
+ * response.
+ */
 export type Progress = 'more' | 'complete' | 'malformed'
 
 export class ResponseReader {

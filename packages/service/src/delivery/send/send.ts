@@ -1,10 +1,10 @@
 /**
- * The sender: from a URL and bytes to the outcome of an attempt (specification 9.2, specification 10.3). The resolver says for every
- * attempt which addresses may be connected to; `dial` connects to these only; a Connection carries one request at a time; idle ones are
- * reused; one Deadline covers it all, from the look-up to the headers of the response.
+ * The sender: from a URL and bytes to the outcome of an attempt (specification 9.2, specification 10.3). The resolver
+ * says for every attempt which addresses may be connected to; `dial` connects to these only; a Connection carries one
+ * request at a time; idle ones are reused; one Deadline covers it all, from the look-up to the headers of the response.
  *
- * No attempt outlives its deadline, follows a redirect or a proxy, reaches an address that was not checked for it, uses a connection or
- * session of another organization, or waits for another endpoint.
+ * No attempt outlives its deadline, follows a redirect or a proxy, reaches an address that was not checked for it, uses
+ * a connection or session of another organization, or waits for another endpoint.
  */
 import type { SecureContext } from 'node:tls'
 import type { Clock } from '../../kernel/timestamps.ts'
@@ -27,7 +27,10 @@ export interface SendRequest {
 }
 
 export interface Sender {
-  /** One attempt: a POST. Rejects only for what cannot be sent, such as a header with a line break, and beyond `maxSockets`. */
+  /**
+   * One attempt: a POST. Rejects only for what cannot be sent, such as a header with a line break, and beyond
+   * `maxSockets`.
+   */
   send(request: SendRequest): Promise<SendOutcome>
   /** Ends attempts under way as `timeout` and closes every connection. */
   close(): void
@@ -117,7 +120,8 @@ class TargetSender implements Sender {
     if (warm !== undefined) {
       const ended = await this.#exchange(warm, poolKey, pieces, deadline)
       if (ended.kind !== 'stale') return ended
-      // The receiver had closed it. Whatever is not `stale` may have been processed and is not sent again here (decision 23).
+      // The receiver had closed it. Whatever is not `stale` may have been processed and is not sent again here
+      // (decision 23).
     }
     const target = { hostname, port: port === '' ? 443 : Number(port), addresses, doubtful: ownConnection }
     const fresh = await this.#dial(target, poolKey, deadline)

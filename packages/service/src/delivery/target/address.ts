@@ -1,13 +1,13 @@
 /**
- * Which addresses a delivery may go to (specification 9.2). An address of NAT64 is judged by the IPv4 address in it; one that embeds another in
- * a different way (IPv4-mapped, 6to4, Teredo) is never public.
+ * Which addresses a delivery may go to (specification 9.2). An address of NAT64 is judged by the IPv4 address in it;
+ * one that embeds another in a different way (IPv4-mapped, 6to4, Teredo) is never public.
  */
 import ipaddr from 'ipaddr.js'
 import { isWithin, type Networks, parseAddress, parseNetworks } from '../../kernel/networks.ts'
 
 /**
- * Addresses that are not public: every block of IANA's special-purpose address registries, whatever their "globally reachable" column says.
- * A block inside another comes before it, so that the closest name is found.
+ * Addresses that are not public: every block of IANA's special-purpose address registries, whatever their "globally
+ * reachable" column says. A block inside another comes before it, so that the closest name is found.
  *
  * https://www.iana.org/assignments/iana-ipv4-special-registry
  * https://www.iana.org/assignments/iana-ipv6-special-registry

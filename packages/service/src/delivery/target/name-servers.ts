@@ -1,4 +1,7 @@
-/** Asks for all addresses of a name by c-ares: `getaddrinfo` would hold one of four threads for as long as a slow server takes. */
+/**
+ * Asks for all addresses of a name by c-ares: `getaddrinfo` would hold one of four threads for as long as a slow server
+ * takes.
+ */
 
 import { Resolver } from 'node:dns/promises'
 import { isIP } from 'node:net'
@@ -25,7 +28,10 @@ function isServer(text: string): boolean {
   return isIP(address) === (v6 === undefined ? 4 : 6) && Number(port) >= 1 && Number(port) <= 65_535
 }
 
-/** `servers` in the order of asking; null for the system's. c-ares skips a silent one; this skips one that says that it cannot answer. */
+/**
+ * `servers` in the order of asking; null for the system's. c-ares skips a silent one; this skips one that says that it
+ * cannot answer.
+ */
 export function createNameServers(servers: readonly string[] | null) {
   const all = resolverOf(servers)
   const known = all.getServers()
@@ -34,8 +40,8 @@ export function createNameServers(servers: readonly string[] | null) {
 
   return {
     /**
-     * Asks for both address families. Once one has addresses, the other is waited for `graceMs` more and may be missing (specification 9.2).
-     * A server that is silent is asked again while the answer is `wanted`.
+     * Asks for both address families. Once one has addresses, the other is waited for `graceMs` more and may be missing
+     * (specification 9.2). A server that is silent is asked again while the answer is `wanted`.
      */
     async ask(name: string, graceMs: number, wanted: () => boolean): Promise<NameAnswer> {
       let settled = false

@@ -1,4 +1,7 @@
-/** Resolves a host and checks every address. Answers are cached for their TTL, 30 s at most; registration asks anew (specification 9.2). */
+/**
+ * Resolves a host and checks every address. Answers are cached for their TTL, 30 s at most; registration asks anew
+ * (specification 9.2).
+ */
 
 import { readFileSync, statSync } from 'node:fs'
 import { isIP } from 'node:net'

@@ -31,7 +31,9 @@ interface Moving {
   readonly closedAt: string | null
 }
 
-/** Any status is possible from the start; assigning a new ticket opens it. An import gives the times of a settled one. */
+/**
+ * Any status is possible from the start; assigning a new ticket opens it. An import gives the times of a settled one.
+ */
 export function createTicket<S extends Moving>(draft: S, { now }: RuleContext): Result<S, Problem> {
   const status = draft.status === 'new' && draft.assigneeId !== null ? 'open' : draft.status
   const settled = status === 'resolved' || status === 'closed'

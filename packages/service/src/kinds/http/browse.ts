@@ -56,8 +56,8 @@ function pageOf(
 }
 
 /**
- * The page in one statement. Without filters the total is a counter. Rows found by words, whole terms or another time than
- * creation are not in the order of the index, so they are found once, for count and page.
+ * The page in one statement. Without filters the total is a counter. Rows found by words, whole terms or another time
+ * than creation are not in the order of the index, so they are found once, for count and page.
  */
 export function browseStatement(
   kind: Kind,
@@ -125,9 +125,9 @@ function rowsWith(name: string, conditions: readonly Plain[], values: unknown[])
 }
 
 /**
- * By the row's own terms, and by the words of other kinds. The index entries begin with the organization, so the condition
- * on it is written in a form that cannot use the primary key: the planner, which does not know how few rows have a word,
- * would read all of the organization's rows.
+ * By the row's own terms, and by the words of other kinds. The index entries begin with the organization, so the
+ * condition on it is written in a form that cannot use the primary key: the planner, which does not know how few rows
+ * have a word, would read all of the organization's rows.
  */
 function foundByTerms(
   name: string,

@@ -82,7 +82,10 @@ function writeMany(kind: Kind, kinds: readonly Kind[]) {
   })
 }
 
-/** An item that names an object by its externalId is answered by whether there is one, which only a key that reads it may know. */
+/**
+ * An item that names an object by its externalId is answered by whether there is one, which only a key that reads it
+ * may know.
+ */
 function refuseImport(
   references: readonly NamedReference[],
   scopes: readonly string[],

@@ -18,7 +18,10 @@ interface NameServices {
 
 /** Objects that are read at once. */
 const readAtOnce = 50
-/** The items in their order, of which only the new ones are looked at. One that names an unknown object is refused, with everything else that is wrong with it. */
+/**
+ * The items in their order, of which only the new ones are looked at. One that names an unknown object is refused, with
+ * everything else that is wrong with it.
+ */
 export async function withNamedReferences(
   services: NameServices,
   organizationId: string,

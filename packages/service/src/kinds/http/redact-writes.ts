@@ -24,8 +24,8 @@ export function redactWrites(
 }
 
 /**
- * A problem instead of a refusal by the kind's own rules, which shows the object's state, or instead of a duplicate, which names the object
- * that has a value; null for other codes.
+ * A problem instead of a refusal by the kind's own rules, which shows the object's state, or instead of a duplicate,
+ * which names the object that has a value; null for other codes.
  */
 export function withoutState(kind: Kind, { code, detail }: Pick<Problem, 'code' | 'detail'>): Problem | null {
   if (code === 'duplicate') return problem(code, detail)

@@ -180,8 +180,8 @@ export function joinedFeeds(database: Database, kinds: readonly Kind[]) {
 const maxKinds = 16
 
 /**
- * The resource of a cursor: a hash of the kinds that its sync began with. That is nearly always all kinds that the key may read; otherwise
- * it is looked up among all sets of kinds.
+ * The resource of a cursor: a hash of the kinds that its sync began with. That is nearly always all kinds that the key
+ * may read; otherwise it is looked up among all sets of kinds.
  */
 export function streamResource(kinds: Iterable<string>): string {
   return `changes ${[...kinds].sort().join(' ')}`

@@ -49,7 +49,10 @@ const failuresLogged = 10
 /** Of its advisory lock: any constant that nothing else on the server uses. */
 const lockNumber = 673_720_111
 
-/** With a journal of its own. Writes of `pool` must be durable when acknowledged, as they are part of the stream. Takes two connections. */
+/**
+ * With a journal of its own. Writes of `pool` must be durable when acknowledged, as they are part of the stream. Takes
+ * two connections.
+ */
 export function createBackfill(services: {
   readonly pool: Pool
   readonly clock: Clock
@@ -210,8 +213,8 @@ export async function outdatedRows(
 }
 
 /**
- * Runs work unless another process of the installation is running it. `lockNumber`: a constant that no other work locks by. The session
- * lock ends with its process. Uses one connection of the pool.
+ * Runs work unless another process of the installation is running it. `lockNumber`: a constant that no other work locks
+ * by. The session lock ends with its process. Uses one connection of the pool.
  */
 async function unlessElsewhere(pool: Pool, lockNumber: number, work: () => Promise<void>): Promise<void> {
   const client = await pool.connect()

@@ -2,7 +2,10 @@ import { bodyOrder, isRewritten } from '../../journal/body.ts'
 import type { Column, Field, Fields } from '../../kernel/fields/field.ts'
 import type { Action, Declaration, Effects, Kind, Rules, State } from './kind.ts'
 
-/** Throws for contradictions. Making the documents also throws when rules refuse the example, or let no example of an action through. */
+/**
+ * Throws for contradictions. Making the documents also throws when rules refuse the example, or let no example of an
+ * action through.
+ */
 export function defineKind<const F extends Fields>(declaration: Declaration<F>): Kind {
   const fields = Object.entries<Field>(declaration.fields)
   checkDeclaration(declaration)

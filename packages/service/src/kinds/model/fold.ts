@@ -1,10 +1,13 @@
 /**
- * Folding: texts that people take for the same have one folded form. Case is folded in full, compatibility forms and marks
- * that readers leave out are removed, digits of all scripts are ASCII, and letters that Unicode does not decompose are
- * mapped. Stored texts and queries are folded by this one function, so a change needs a new `documentVersion`. Pure.
+ * Folding: texts that people take for the same have one folded form. Case is folded in full, compatibility forms and
+ * marks that readers leave out are removed, digits of all scripts are ASCII, and letters that Unicode does not
+ * decompose are mapped. Stored texts and queries are folded by this one function, so a change needs a new
+ * `documentVersion`. Pure.
  */
 
-/** Joins two words into one: `O'Brien`, `col·lecció`, a Persian word with a non-joiner. The folded form of all of these. */
+/**
+ * Joins two words into one: `O'Brien`, `col·lecció`, a Persian word with a non-joiner. The folded form of all of these.
+ */
 export const joiner = "'"
 
 /** Further marks on a character are dropped, as normalizing takes time quadratic in them: 64,000 took some seconds. */
@@ -17,9 +20,9 @@ const acuteAccents = /[\u00b4\u1ffd]/g
 const formChoosers = /(?<=[\p{M}--[\u0590-\u06ff\u0890-\u08ff]])[\u200c\u200d]/gv
 
 /**
- * Characters that do not distinguish words: marks on Latin, Greek and Cyrillic letters, points of Hebrew and Arabic and the
- * Arabic tatweel, variation selectors, keycaps and soft hyphens. Vowel signs of South and South-East Asia, and the marks of
- * kana, remain.
+ * Characters that do not distinguish words: marks on Latin, Greek and Cyrillic letters, points of Hebrew and Arabic and
+ * the Arabic tatweel, variation selectors, keycaps and soft hyphens. Vowel signs of South and South-East Asia, and the
+ * marks of kana, remain.
  */
 const unwritten =
   /[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\u2de0-\u2dff\ua66f\ua674-\ua67d\ufe20-\ufe2f\u00ad\u0640[\p{M}&&[\u0590-\u06ff\u0890-\u08ff\p{Me}\p{DI}]]]/gv

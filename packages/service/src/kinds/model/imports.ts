@@ -78,7 +78,10 @@ function timeFields({ fields }: Shape): readonly string[] {
   return Object.keys(fields).filter((name) => fields[name]?.imported === 'time')
 }
 
-/** The service reads the clock for a time that a rule sets, and then for createdAt: what it has made moves to another organization. */
+/**
+ * The service reads the clock for a time that a rule sets, and then for createdAt: what it has made moves to another
+ * organization.
+ */
 const earlierThanCreated = 60_000
 
 function wrongTimes(shape: Shape, draft: State, createdAt: string, now: string): FieldError[] {

@@ -79,7 +79,9 @@ export interface Declaration<F extends Fields> {
     readonly state: string
     readonly taking: readonly string[]
   }
-  /** Filters of its list that depend on the time: `?overdue=true`. `holds` is SQL of a row `t` at `now`, which is text. */
+  /**
+   * Filters of its list that depend on the time: `?overdue=true`. `holds` is SQL of a row `t` at `now`, which is text.
+   */
   readonly filters?: Readonly<
     Record<string, { readonly description: string; readonly holds: (t: string, now: string) => string }>
   >
@@ -130,7 +132,9 @@ export interface Read<S = State> {
 export interface DeskReader {
   /** Objects that do not exist are missing. */
   byId<S = State>(kind: Kind, ids: readonly string[]): Promise<ReadonlyMap<string, Read<S>>>
-  /** The objects that changes of `ids` may change, as a reference of theirs declares: the newest hundred for each id. */
+  /**
+   * The objects that changes of `ids` may change, as a reference of theirs declares: the newest hundred for each id.
+   */
   changeable<S = State>(kind: Kind, field: string, ids: readonly string[]): Promise<readonly Read<S>[]>
 }
 

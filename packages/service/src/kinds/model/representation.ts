@@ -1,6 +1,6 @@
 /**
- * The representation of an object: made when its row is written, and sent unchanged by every reader. Changes for the journal are made here
- * from states. Pure, except for the clock.
+ * The representation of an object: made when its row is written, and sent unchanged by every reader. Changes for the
+ * journal are made here from states. Pure, except for the clock.
  */
 import { readJson } from '@deskwire/sdk/json'
 import { bodyHead, contentTerm, hasHead, storedBytes } from '../../journal/body.ts'

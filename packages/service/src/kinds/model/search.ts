@@ -1,6 +1,6 @@
 /**
- * Search (specification 6.4). `search_vector` (db/migrations/baseline/search-vector.sql) indexes a row's search document, with the
- * organization in front of each term. Pure.
+ * Search (specification 6.4). `search_vector` (db/migrations/baseline/search-vector.sql) indexes a row's search
+ * document, with the organization in front of each term. Pure.
  */
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
@@ -37,8 +37,8 @@ export interface Sought {
 }
 
 /**
- * The words of a text as `q` finds them: letters, digits and marks, folded. A run of an unspaced script is one; `O'Brien`
- * is two.
+ * The words of a text as `q` finds them: letters, digits and marks, folded. A run of an unspaced script is one;
+ * `O'Brien` is two.
  */
 export function searchWords(text: string): string[] {
   return writtenWords(fold(text))
@@ -236,8 +236,8 @@ export function attributeTerm(name: string, value: unknown): string {
 const prefixLength = 8
 
 /**
- * A tsquery for what is sought, and whole terms. Terms begin with the end of the organization's id, as in `search_vector`;
- * it is not unique, so the statement names the organization as well.
+ * A tsquery for what is sought, and whole terms. Terms begin with the end of the organization's id, as in
+ * `search_vector`; it is not unique, so the statement names the organization as well.
  */
 export function searchQuery(
   organizationId: string,

@@ -1,4 +1,7 @@
-/** Recoveries make missed deliveries pending again, in pieces, each for a limited time, so that a long one does not block others. */
+/**
+ * Recoveries make missed deliveries pending again, in pieces, each for a limited time, so that a long one does not
+ * block others.
+ */
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { fromOrganization, unlessBusy } from '../../db/call-function.ts'
@@ -57,7 +60,10 @@ interface RecoveryKey extends EndpointKey {
   readonly recoveryId: string
 }
 
-/** The result of a piece; see `recover-piece.sql`. 'busy': the organization's clock row was locked, and nothing was done. */
+/**
+ * The result of a piece; see `recover-piece.sql`. 'busy': the organization's clock row was locked, and nothing was
+ * done.
+ */
 type Piece = 'more' | 'done' | 'waiting' | 'disabled' | 'lost' | 'busy'
 
 type Recoveries = ReturnType<typeof createRecoveries>

@@ -1,4 +1,6 @@
-/** The routes of recoveries: replaying the events that an endpoint has missed, and the progress (specification 11.4). */
+/**
+ * The routes of recoveries: replaying the events that an endpoint has missed, and the progress (specification 11.4).
+ */
 import { paging } from '../../http/list-parameters.ts'
 import { pageBody } from '../../http/replies.ts'
 import { noSuch } from '../../kernel/errors.ts'

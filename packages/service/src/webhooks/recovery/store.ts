@@ -39,7 +39,10 @@ export interface Window {
   readonly includeSucceeded: boolean
 }
 
-/** The window of a body. `latest`: its default and latest end; `now` and `retention` limit its beginning, as does `registeredAt`. */
+/**
+ * The window of a body. `latest`: its default and latest end; `now` and `retention` limit its beginning, as does
+ * `registeredAt`.
+ */
 export function parseWindow(
   body: unknown,
   limits: { now: number; latest: number; retention: number; registeredAt: number },
