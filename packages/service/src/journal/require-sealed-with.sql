@@ -1,4 +1,4 @@
--- Refuses a value sealed with another encryption key than the database names, with `DW002` (`journal/responses.ts`),
+-- Refuses a value sealed with another encryption key than the database names, with `DW002` (`journal/functions.ts`),
 -- and locks that name until the commit. So no value stays under an old key after a key rotation (decision 56).
 -- p_key_check: the check value of the key that sealed the value; null where nothing is sealed.
 create function require_sealed_with(p_key_check bytea) returns void

@@ -13,5 +13,5 @@ create table __name___words (
 create index __name___words_found on __name___words using gin (search_vector(organization_id, terms))
   with (gin_pending_list_limit = 1024);
 
--- Documents that an earlier release wrote (kinds/model/reindex.ts): empty when all are written anew.
+-- Documents that an earlier release wrote (kinds/model/backfill.ts): empty when all are written anew.
 create index __name___words_outdated on __name___words (organization_id, id) where left(terms, 2) <> '~4';
