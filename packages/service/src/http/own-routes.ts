@@ -6,7 +6,6 @@ import { problem } from '../kernel/errors.ts'
 import type { Networks } from '../kernel/networks.ts'
 import { done, refused } from '../kernel/outcome.ts'
 import { type ApiModule, constant, routesOf } from '../openapi/api-module.ts'
-import { openApiDocument } from '../openapi/document.ts'
 import { first, sendVersioned, type Versioned, versioned } from './static-content.ts'
 
 interface CheckedDatabase {
@@ -99,8 +98,10 @@ export const healthApi = {
   routes: [healthz, readyz],
 } satisfies ApiModule
 
+/** The document, made when it is first asked for, as a worker and most installations never need it. */
 export function createDocument(parts: () => readonly ApiModule[]): () => Promise<Versioned> {
   return first(async () => {
+    const { openApiDocument } = await import('../openapi/document.ts')
     const document = JSON.stringify(await openApiDocument(parts()))
     return versioned(Buffer.from(document), 'application/json; charset=utf-8')
   })
