@@ -1,8 +1,9 @@
 /** An OAuth issuer on this machine: its metadata, its keys, and access tokens as a test wants them. */
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose'
+import Provider from 'oidc-provider'
 
 export interface OauthIssuer extends AsyncDisposable {
   readonly url: string
@@ -10,6 +11,8 @@ export interface OauthIssuer extends AsyncDisposable {
   isDown: boolean
   /** Its documents have 2 MiB while it is true. */
   isLong: boolean
+  /** Responds at the first address of its metadata. Default: with a page, as web applications do at every other address. */
+  first: ((request: IncomingMessage, response: ServerResponse) => void) | null
   /** `header`: members in addition to `alg` and `kid`. */
   sign(claims: Record<string, unknown>, header?: Record<string, unknown>): Promise<string>
   /** The same without a signature, `alg` none. */
@@ -22,6 +25,10 @@ export async function startIssuer(): Promise<OauthIssuer> {
   const server = createServer((request, response) => {
     if (issuer.isDown) {
       response.writeHead(503).end()
+      return
+    }
+    if (issuer.first !== null && request.url === '/.well-known/oauth-authorization-server') {
+      issuer.first(request, response)
       return
     }
     const documents: Readonly<Record<string, unknown>> = {
@@ -37,12 +44,11 @@ export async function startIssuer(): Promise<OauthIssuer> {
         : JSON.stringify(document) + ' '.repeat(issuer.isLong ? 2 ** 21 : 0),
     )
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
   const issuer: OauthIssuer = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: await urlOf(server),
     isDown: false,
     isLong: false,
+    first: null,
     sign: (claims, header = {}) =>
       new SignJWT(claims).setProtectedHeader({ ...header, alg: 'ES256', kid: 'a' }).sign(privateKey),
     unsigned: (claims) => new UnsecuredJWT(claims).encode(),
@@ -52,4 +58,51 @@ export async function startIssuer(): Promise<OauthIssuer> {
     },
   }
   return issuer
+}
+
+async function urlOf(server: Server): Promise<string> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+interface AuthorizationServer extends AsyncDisposable {
+  readonly url: string
+  /** A token for these parameters of the request: `scope`, `resource`. */
+  tokenFor(parameters: Record<string, string>): Promise<string>
+}
+
+/** The authorization server of `oidc-provider`, as it is by default but for its client, its scopes and this claim. */
+export async function startAuthorizationServer(
+  claims: Record<string, string>,
+  scopes: readonly string[],
+): Promise<AuthorizationServer> {
+  const client = { client_id: 'agent', client_secret: 'a secret of tests' }
+  const server = createServer()
+  const url = await urlOf(server)
+  const provider = new Provider(url, {
+    clients: [{ ...client, grant_types: ['client_credentials'], redirect_uris: [], response_types: [] }],
+    scopes: [...scopes],
+    features: {
+      clientCredentials: { enabled: true },
+      resourceIndicators: {
+        enabled: true,
+        getResourceServerInfo: () => ({ scope: scopes.join(' '), accessTokenFormat: 'jwt' }),
+      },
+    },
+    extraTokenClaims: () => claims,
+  })
+  server.on('request', provider.callback())
+  return {
+    url,
+    async tokenFor(parameters) {
+      const body = new URLSearchParams({ ...client, grant_type: 'client_credentials', ...parameters })
+      const response = await fetch(`${url}/token`, { method: 'POST', body })
+      return ((await response.json()) as { access_token: string }).access_token
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
 }

@@ -1,5 +1,6 @@
 /** An API over several databases, with their workers, over real HTTP. */
 import pino from 'pino'
+import type { AppOptions } from '../service/src/app.ts'
 import { hashToken } from '../service/src/auth/token.ts'
 import { createDirectory, type Directory } from '../service/src/databases/directory.ts'
 import type { DeliverySettings } from '../service/src/delivery/model.ts'
@@ -18,7 +19,9 @@ export interface SeveralDatabases extends AsyncDisposable {
   readonly directory: Directory
   readonly logged: readonly Record<string, unknown>[]
   /** Another API on the same databases. */
-  startApi(): Promise<{ readonly address: string; stop(): Promise<void> }>
+  startApi(
+    options?: Pick<AppOptions, 'mcp' | 'mcpIssuer' | 'publicUrl'>,
+  ): Promise<{ readonly address: string; stop(): Promise<void> }>
   /** An organization in the database with this index, through the API at this address. */
   newOrganization(place: number, address: string): Promise<Api>
 }
@@ -41,7 +44,7 @@ export async function severalDatabases(settings: Partial<DeliverySettings> = {})
     served: each,
     directory,
     logged,
-    async startApi() {
+    async startApi(options = {}) {
       const api = await startApi(
         { host: '127.0.0.1', port: 0 },
         {
@@ -54,6 +57,7 @@ export async function severalDatabases(settings: Partial<DeliverySettings> = {})
           rateLimit: null,
           searchTimeout: 30_000,
           otherMetrics: async () => [],
+          ...options,
         },
       )
       stops.push(() => api.stop())

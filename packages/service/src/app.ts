@@ -150,6 +150,7 @@ export function createApp(options: AppOptions) {
       origins: corsOrigins,
       publicUrl,
       issuer: options.mcpIssuer ?? null,
+      log,
       subscriptionsOf: ({ shard = 0 }) => (shards[shard] ?? shards[0]).subscriptions,
       receivers: {
         resolver,
@@ -252,13 +253,16 @@ function registerMcp(
   server: FastifyInstance,
   shards: readonly DatabaseServices[],
   authenticator: Authenticator,
-  parts: Omit<Parameters<typeof createMcpServices>[0], 'document'> & { readonly issuer: string | null },
+  parts: Omit<Parameters<typeof createMcpServices>[0], 'document'> & {
+    readonly issuer: string | null
+    readonly log: AppOptions['log']
+  },
 ): void {
   const services = createMcpServices({ ...parts, document: () => apiDocument(parts.kinds) })
   server.addHook('preClose', () => services.close())
   const routes = [bindRoutes(() => mcpRoutes, services)]
   const everywhere = shards.map(({ idempotency }) => ({ parts: routes, idempotency }))
-  const { issuer, publicUrl, clock } = parts
+  const { issuer, publicUrl, clock, log } = parts
   if (issuer === null || publicUrl === null) {
     registerSharded(server, everywhere, { authenticator }, null)
     return
@@ -266,25 +270,28 @@ function registerMcp(
   const resource = `${publicUrl}/mcp`
   const { lookUp } = authenticator
   const beginSession = beginSessionIn(shards)
-  const exchange = createAccessTokens({ issuer, audience: resource, clock, beginSession, lookUp })
+  const exchange = createAccessTokens({ issuer, audience: resource, clock, beginSession, lookUp, log })
   registerSharded(server, everywhere, { authenticator, exchange }, null)
   registerRoutes(server, resourceRoutes, { resource, issuer })
 }
 
-/** In the database that serves the key's organization. */
+/** In the database that serves the key's organization. @throws the error of a database that may serve it, when no other does */
 function beginSessionIn(shards: readonly DatabaseServices[]): BeginSession {
   return async (key, wanted) => {
-    for (const { beginSession } of shards) {
-      try {
-        const session = await beginSession(key, wanted)
-        if (session !== null) return session
-      } catch (error) {
-        if (!(error instanceof OrganizationNotServed)) throw error
-      }
+    const found = shards.map(
+      async ({ beginSession }) => (await beginSession(key, wanted)) ?? Promise.reject(noSuchKey),
+    )
+    try {
+      return await Promise.any(found)
+    } catch (error) {
+      const failure = (error as AggregateError).errors.find((reason) => reason !== noSuchKey)
+      if (failure !== undefined) throw failure
+      return null
     }
-    return null
   }
 }
+
+const noSuchKey = new Error('the database has no such key')
 
 /** Authenticates requests. Noted uses are written before the server has closed. */
 function authenticatorOf(

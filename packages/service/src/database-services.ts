@@ -196,7 +196,7 @@ export function createDatabaseServices(
     }),
     subscriptions,
     lookUp: createLookUp(pool, clock),
-    beginSession: createKeySessions({ keys, links, clock, scopes }),
+    beginSession: createKeySessions({ database, keys, links, clock, scopes }),
     uses: createUseRecorder({
       pool,
       clock,

@@ -14,6 +14,7 @@ import { encodeResponse, type Sealed } from '../idempotency/stored-responses.ts'
 import type { ResponseToStore } from '../journal/change.ts'
 import { lockClockFunction, replayedFunction, storeResponseFunction } from '../journal/functions.ts'
 import type { CallUnderClock } from '../journal/journal.ts'
+import { OrganizationNotServed } from '../journal/not-served.ts'
 import { noSuch, type Problem, problem } from '../kernel/errors.ts'
 import { integer, text, wordList } from '../kernel/fields/fields.ts'
 import { parseCreation, type Shape } from '../kernel/fields/validate.ts'
@@ -249,7 +250,10 @@ interface KeySession {
   readonly expiresAt: string
 }
 
-/** `wanted`: at most these scopes; null: all that a session can have. Null: there is no such valid key here. */
+/**
+ * `wanted`: at most these scopes; null: all that a session can have. Null: there is no such valid key here.
+ * @throws OrganizationNotServed when another database serves the organization, or none does while it moves
+ */
 export type BeginSession = (
   key: KeyName,
   wanted: readonly string[] | null,
@@ -259,14 +263,22 @@ const lifetimeSeconds = 15 * 60
 
 /** Begins sessions as a browser does, by a link and its exchange, so they end with the key and follow its scopes. */
 export function createKeySessions(services: {
+  readonly database: Pick<Database, 'of'>
   readonly keys: Pick<Keys, 'read'>
   readonly links: Pick<ConsoleLinks, 'create' | 'exchange'>
   readonly clock: Clock
   readonly scopes: readonly string[]
 }): BeginSession {
-  const { keys, links, clock } = services
+  const { database, keys, links, clock } = services
   const grantable = services.scopes.filter((scope) => scope !== managingScope && scope !== '*')
   return async ({ organizationId, apiKeyId }, wanted) => {
+    // The rows that a move left here may be older than those of the database that serves the organization.
+    const { rows } = await database.of(organizationId).query<{ away: string | null }>({
+      name: 'read_away',
+      text: 'select o.away from organizations o where o.organization_id = $1',
+      values: [organizationId],
+    })
+    if (rows[0] !== undefined && rows[0].away !== null) throw new OrganizationNotServed()
     const key = await keys.read(organizationId, apiKeyId)
     if (key === null || hasExpired(key, clock.now())) return null
     const scopes = grantable.filter(

@@ -5,6 +5,7 @@ import { makeCustomer, makeTicket } from '../../../testbed/desk.ts'
 import { eventually } from '../../../testbed/eventually.ts'
 import { makeWebhook } from '../../../testbed/hooks.ts'
 import { lockRow } from '../../../testbed/locks.ts'
+import { startIssuer } from '../../../testbed/oauth-issuer.ts'
 import { type Api, createApi } from '../../../testbed/service.ts'
 import { names, type SeveralDatabases, severalDatabases } from '../../../testbed/several-databases.ts'
 import { hashToken } from '../../src/auth/token.ts'
@@ -328,6 +329,26 @@ describe('an organization whose database is said to be another', () => {
     const made = await api.post('/v1/api-keys', { name: 'Later', scopes: ['customers:read'] })
     const later = createApi(addresses[1], api.organizationId, made.json.token)
     expect((await later.get(`/v1/customers/${id}`)).status).toBe(200)
+  })
+
+  test('accepts access tokens where the organization is now, whatever the rows that it left say', async () => {
+    await using issuer = await startIssuer()
+    const publicUrl = 'https://desk.example'
+    const { address } = await several.startApi({ mcp: true, mcpIssuer: issuer.url, publicUrl })
+    const api = await several.newOrganization(0, address)
+    const { id } = (await api.post('/v1/api-keys', { name: 'agent', scopes: ['tickets:read'] })).json
+    const token = await issuer.sign({
+      iss: issuer.url,
+      aud: `${publicUrl}/mcp`,
+      exp: Math.floor(Date.now() / 1_000) + 600,
+      deskwire_key: `${api.organizationId}/${id}`,
+      scope: 'tickets:read',
+    })
+    const ask = () => createApi(address, '', token).post('/mcp', {})
+    await move(api, 0, 1)
+    await poolOf(0).query(`update api_keys set scopes = '{bookings:read}' where id = $1`, [id])
+    // The message is no request: the token was accepted.
+    expect((await ask()).status).toBe(400)
   })
 
   test('a database that the process was not given is 503, and says when to come again', async () => {

@@ -1,10 +1,12 @@
 /** `/mcp` as an OAuth 2.1 resource server. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { testClock } from '../../../testbed/clock.ts'
 import { makeTicket } from '../../../testbed/desk.ts'
 import { call, eventStream, mcpClient } from '../../../testbed/mcp-client.ts'
-import { type OauthIssuer, startIssuer } from '../../../testbed/oauth-issuer.ts'
+import { type OauthIssuer, startAuthorizationServer, startIssuer } from '../../../testbed/oauth-issuer.ts'
 import { type Api, type TestService, testService } from '../../../testbed/service.ts'
+import { transaction } from '../../src/db/pool.ts'
+import { movingTables } from '../../src/moves/tables.ts'
 
 const publicUrl = 'https://desk.example'
 const resource = `${publicUrl}/mcp`
@@ -172,6 +174,180 @@ describe('a valid token', () => {
   })
 })
 
+describe('scopes', () => {
+  const reader = ['find', 'changes_since']
+  const none = 403
+  const wrong = 401
+  const forms: readonly (readonly [claims: Record<string, unknown>, tools: readonly string[] | number])[] = [
+    [{ scope: 'tickets:read' }, reader],
+    [{ scope: ' openid  tickets:read tickets:read ' }, reader],
+    [{ scope: ['tickets:read', 'openid'] }, reader],
+    [{ scp: 'tickets:read' }, reader],
+    [{ scp: ['tickets:read', 'tickets:read'] }, reader],
+    [{ scope: 'tickets:read customers:write', scp: ['tickets:read', 'tickets:write'] }, reader],
+    [{ scope: '*', scp: 'tickets:read' }, reader],
+    [{ scope: 'tickets:read', scp: '*' }, reader],
+    [{ scope: 'tickets:read', scp: 'tickets:write' }, none],
+    [{ scope: 'tickets:read', scp: '' }, none],
+    [{ scope: [], scp: 'tickets:read' }, none],
+    ...[
+      '',
+      ' ',
+      [],
+      [''],
+      'Tickets:Read',
+      'tickets:read,tickets:write',
+      'tickets',
+      'tickets:*',
+      'openid',
+    ].flatMap((list) => [[{ scope: list }, none] as const, [{ scp: list }, none] as const]),
+    [{ scope: ['tickets:read tickets:write'] }, none],
+    [{ scope: '__proto__ constructor' }, none],
+    ...[
+      {},
+      0,
+      1,
+      null,
+      true,
+      false,
+      [null],
+      [['tickets:read']],
+      ['tickets:read', 0],
+      { 0: 'tickets:read' },
+    ].flatMap((odd) => [
+      [{ scope: odd }, wrong] as const,
+      [{ scp: odd }, wrong] as const,
+      [{ scope: 'tickets:read', scp: odd }, wrong] as const,
+      [{ scope: odd, scp: 'tickets:read' }, wrong] as const,
+    ]),
+  ]
+
+  test.each(forms)('%j', async (form, expected) => {
+    const { claims } = await newKey()
+    const token = await issuer.sign({ ...claims, ...form })
+    if (typeof expected !== 'number') expect(await toolsOf(token)).toEqual(expected)
+    else if (expected === wrong) await expectRefused(token, /claims scope and scp must be/)
+    else {
+      const response = await ask(token)
+      expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([
+        none,
+        'insufficient_scope',
+      ])
+    }
+  })
+})
+
+describe('an issuer whose first address answers with', () => {
+  type First = NonNullable<OauthIssuer['first']>
+  const respond =
+    (body: string, status = 200, headers = {}): First =>
+    (_request, response) =>
+      response.writeHead(status, headers).end(body)
+
+  const firsts: readonly (readonly [string, First, RegExp])[] = [
+    ['HTML', respond('<!doctype html>', 200, { 'content-type': 'text/html' }), /not JSON/],
+    ['a redirect', respond('', 302, { location: '/.well-known/openid-configuration' }), /redirect/],
+    ['null', respond('null'), /does not name the issuer/],
+    ['a list', respond('[]'), /does not name the issuer/],
+    ['a text', respond('"issuer"'), /does not name the issuer/],
+    ['nothing', respond(''), /not JSON/],
+    ['HTTP 204', respond('', 204), /HTTP 204/],
+    ['HTTP 500', respond('{}', 500), /HTTP 500/],
+    ['another issuer', respond('{"issuer":"https://other.example"}'), /does not name the issuer/],
+    [
+      'no address of keys',
+      (_request, response) => response.end(JSON.stringify({ issuer: issuer.url, jwks_uri: 'keys' })),
+      /no jwks_uri/,
+    ],
+    ['too much', respond(' '.repeat(2 ** 21)), /more than/],
+    ['a reset connection', ({ socket }) => socket.resetAndDestroy(), /fetch failed/],
+    [
+      'half a response',
+      (_request, response) =>
+        response.writeHead(200, { 'content-length': 9 }).write('{', () => response.destroy()),
+      /terminated|closed/,
+    ],
+  ]
+
+  async function metadataBy(first: First) {
+    issuer.first = first
+    const cold = await testService({
+      clock,
+      mcp: true,
+      mcpIssuer: issuer.url,
+      publicUrl,
+      database: service.database,
+    })
+    const { claims } = await newKey()
+    try {
+      const { status } = await cold.withToken(await issuer.sign(claims)).post('/mcp', {})
+      // The message is no request: the token was accepted.
+      return { status, logged: cold.logged.filter(({ msg }) => /second address/.test(String(msg))) }
+    } finally {
+      issuer.first = null
+      await cold[Symbol.asyncDispose]()
+    }
+  }
+
+  test.each(firsts)('%s is read at its second, with the reason in the log', async (_what, first, reason) => {
+    const { status, logged } = await metadataBy(first)
+    expect(status).toBe(400)
+    expect(logged).toMatchObject([{ level: 'info', reasons: [expect.stringMatching(reason)] }])
+  })
+
+  test('nothing in time is read at its second, with the reason in the log', async () => {
+    const late = new AbortController()
+    const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValueOnce(late.signal)
+    const { status, logged } = await metadataBy(() => late.abort(new DOMException('late', 'TimeoutError')))
+    timeout.mockRestore()
+    expect(status).toBe(400)
+    expect(logged).toMatchObject([{ reasons: [expect.stringContaining('late')] }])
+  })
+})
+
+test('a token of an organization that has moved is 503 as its key is, until its rows are dropped', async () => {
+  const { api, key, claims } = await newKey()
+  const { pool } = service.database
+  const { organizationId } = api
+  const known = await issuer.sign(claims)
+  const other = await issuer.sign({ ...claims, scope: 'tickets:read' })
+  const unlike = await issuer.sign({ ...claims, scope: 'bookings:read' })
+  expect((await ask(known)).status).toBe(200)
+  for (const table of ['organizations', 'organization_clocks'])
+    await pool.query(`update ${table} set away = 'moved' where organization_id = $1`, [organizationId])
+  for (const token of [key.token, known, other, unlike]) {
+    const response = await ask(token)
+    expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([
+      503,
+      'unavailable',
+    ])
+  }
+  await transaction(pool, async (tx) => {
+    for (const { name } of (await movingTables(pool)).toReversed())
+      await tx.query(`delete from ${name} where organization_id = $1`, [organizationId])
+  })
+  expect((await ask(key.token)).status).toBe(401)
+  for (const token of [known, other, unlike]) await expectRefused(token, /names no valid API key/)
+})
+
+test('an authorization server with its defaults signs tokens that act within their scopes', async () => {
+  const { api, claims } = await newKey()
+  await makeTicket(api)
+  const scopes = ['tickets:read', 'tickets:write']
+  await using server = await startAuthorizationServer({ deskwire_key: claims.deskwire_key }, scopes)
+  const { url: mcpIssuer } = server
+  await using desk = await testService({ mcp: true, mcpIssuer, publicUrl, database: service.database })
+  const reads = await server.tokenFor({ resource, scope: 'tickets:read' })
+  await using reader = await mcpClient(desk.url, reads)
+  expect((await reader.listTools()).tools.map(({ name }) => name)).toEqual(['find', 'changes_since'])
+  expect(await call(reader, 'find', { kind: 'tickets' })).toMatchObject({ total: 1 })
+  await using writer = await mcpClient(desk.url, await server.tokenFor({ resource }))
+  expect((await writer.listTools()).tools.map(({ name }) => name)).toContain('change_ticket')
+  // Opaque, or for another audience.
+  for (const parameters of [{}, { scope: 'tickets:read' }, { resource: `${publicUrl}/v1` }])
+    expect((await desk.withToken(await server.tokenFor(parameters)).post('/mcp', {})).status).toBe(401)
+})
+
 describe('refuses a token', () => {
   test.each([
     ['for another audience', { aud: `${publicUrl}/v1` }],
@@ -200,9 +376,10 @@ describe('refuses a token', () => {
       await expectRefused(await issuer.sign({ ...claims, deskwire_key: one }), /names no valid API key/)
   })
 
-  test.each<unknown>([{}, ['tickets:read'], 0, null, true])('whose scope is %j', async (scope) => {
+  test.each(['cnf', 'authorization_details'])('restricted by %s', async (claim) => {
     const { claims } = await newKey()
-    await expectRefused(await issuer.sign({ ...claims, scope }), /claim scope must be a string/)
+    for (const restriction of [{}, null, []])
+      await expectRefused(await issuer.sign({ ...claims, [claim]: restriction }), /cannot be checked/)
   })
 
   test.each<unknown>([
