@@ -778,6 +778,7 @@ create index bookings_customer_id on bookings (organization_id, customer_id, cre
 create unique index bookings_external_id on bookings (organization_id, external_id) where external_id is not null;
 create index bookings_live on bookings (organization_id, updated_at, id) where removed_at is null;
 create index bookings_removed on bookings (organization_id, updated_at, id) where removed_at is not null;
+create index bookings_spans on bookings (organization_id, (body::json ->> 'endAt'::text) collate "c", start_at) where removed_at is null;
 create index bookings_start_at on bookings (organization_id, start_at, created_at desc, id desc) where removed_at is null and start_at is not null;
 create index bookings_status on bookings (organization_id, status, created_at desc, id desc) where removed_at is null and status is not null;
 create index bookings_stream on bookings (organization_id, updated_at, id);

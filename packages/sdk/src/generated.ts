@@ -657,10 +657,14 @@ export interface BookingFilters {
   createdAfter?: string | undefined
   /** Created earlier than this, exclusive. */
   createdBefore?: string | undefined
-  /** Later than this, exclusive. */
+  /** Has a startAt later than this. */
   startAfter?: string | undefined
-  /** Earlier than this, exclusive. */
+  /** Has a startAt earlier than this. */
   startBefore?: string | undefined
+  /** Has a endAt later than this. */
+  endAfter?: string | undefined
+  /** Has a endAt earlier than this. */
+  endBefore?: string | undefined
   /** It, or its customer has words that begin with each of these, at most 16, whatever their case and accents. A search that takes longer than a few seconds is ended: 503. */
   q?: string | undefined
 }

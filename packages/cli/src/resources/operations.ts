@@ -37,7 +37,7 @@ tickets create	POST	/tickets	Create a ticket		customerId! conversationId subject
 tickets get	GET	/tickets/{id}	Read a ticket		
 tickets update	PATCH	/tickets/{id}	Change a ticket		conversationId subject description type=question|incident|problem|task priority=low|normal|high|urgent status=new|open|pending|on_hold|resolved|closed assigneeId dueAt externalId tags[] customAttributes{}
 tickets delete	DELETE	/tickets/{id}	Delete a ticket		
-bookings list	GET	/bookings	List or sync bookings	limit# offset# after updatedAfter cursor wait# ids customerId status=pending|confirmed|cancelled|completed|no_show|rejected assigneeId externalId tag customAttribute createdAfter createdBefore startAfter startBefore q	
+bookings list	GET	/bookings	List or sync bookings	limit# offset# after updatedAfter cursor wait# ids customerId status=pending|confirmed|cancelled|completed|no_show|rejected assigneeId externalId tag customAttribute createdAfter createdBefore startAfter startBefore endAfter endBefore q	
 bookings create	POST	/bookings	Create a booking		customerId! title! startAt! endAt! timezone! status=pending|confirmed location{} assigneeId conversationId notes externalId tags[] customAttributes{}
 bookings get	GET	/bookings/{id}	Read a booking		
 bookings update	PATCH	/bookings/{id}	Change a booking		customerId title timezone location{} assigneeId conversationId notes externalId tags[] customAttributes{}

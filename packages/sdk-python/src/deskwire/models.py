@@ -2000,9 +2000,13 @@ class BookingFilters(TypedDict, total=False):
     createdBefore: str
     """Created earlier than this, exclusive."""
     startAfter: str
-    """Later than this, exclusive."""
+    """Has a startAt later than this."""
     startBefore: str
-    """Earlier than this, exclusive."""
+    """Has a startAt earlier than this."""
+    endAfter: str
+    """Has a endAt later than this."""
+    endBefore: str
+    """Has a endAt earlier than this."""
     q: str
     """It, or its customer has words that begin with each of these, at most 16, whatever their case and accents. A search that takes longer than a few seconds is ended: 503."""
 

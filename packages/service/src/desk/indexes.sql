@@ -9,6 +9,10 @@ create index tickets_due on tickets (organization_id, ((body::json ->> 'dueAt') 
   where removed_at is null and status in ('new', 'open', 'pending', 'on_hold')
     and (body::json ->> 'dueAt') collate "C" is not null;
 
+-- Bookings that reach into a span.
+create index bookings_spans on bookings (organization_id, ((body::json ->> 'endAt') collate "C"), start_at)
+  where removed_at is null;
+
 -- Where an assignee's time is taken.
 create index bookings_times on bookings (organization_id, assignee_id, ((body::json ->> 'endAt') collate "C"))
   where removed_at is null and assignee_id is not null and status in ('pending', 'confirmed');

@@ -8,7 +8,7 @@ import { writeTool } from './write-tool.ts'
 export function bookingTools(parts: ToolParts): readonly Tool[] {
   const bookingId = { bookingId: id('The booking.') }
   return [
-    findSlot(),
+    findSlot(parts),
     writeTool(parts, {
       name: 'book',
       title: 'Book a time',
@@ -52,25 +52,24 @@ export function bookingTools(parts: ToolParts): readonly Tool[] {
 
 const minute = 60_000
 const day = 24 * 60 * minute
-/** A booking that began earlier is over. */
-const longest = 7 * day
 /** A search of more days reads more bookings than a call may. */
 const widest = 31 * day
 /** Bookings that a search reads at most. */
 const maxRead = 2_000
 
 interface Booking {
+  readonly id: string
   readonly startAt: string
   readonly endAt: string
   readonly status: string
 }
 
-function findSlot(): Tool {
+function findSlot({ clock }: ToolParts): Tool {
   return {
     name: 'find_slot',
     title: 'Find a free time',
     description:
-      'Shows times between from and to in which no booking is pending or confirmed, for one teammate or for the whole desk. The desk knows no opening hours: ask for hours that are open.',
+      'Shows times between from and to, later than now, in which no booking is pending or confirmed, for one teammate or for the whole desk. The desk knows no opening hours: ask for hours that are open.',
     scopes: ['bookings:read'],
     effect: 'reads',
     input: objectOf(
@@ -101,14 +100,14 @@ function findSlot(): Tool {
       const [begin, end] = [Date.parse(from), Date.parse(to)]
       if (!(begin < end) || end - begin > widest)
         return fail(problem('invalid_parameter', 'to must be later than from, by 31 days at most.'))
-      const taken = await takenTimes(api, begin, end, assigneeId)
+      const now = clock.now()
+      if (end <= now) return fail(problem('invalid_parameter', 'to must be later than now.'))
+      const every = everyMinutes * minute
+      const first = begin + Math.max(0, Math.ceil((now - begin) / every)) * every
+      const taken = await takenTimes(api, first, end, assigneeId)
       if (!taken.ok) return taken
       const slots: { startAt: string; endAt: string }[] = []
-      for (
-        let at = begin;
-        at + minutes * minute <= end && slots.length < limit;
-        at += everyMinutes * minute
-      ) {
+      for (let at = first; at + minutes * minute <= end && slots.length < limit; at += every) {
         const until = at + minutes * minute
         if (taken.value.some((time) => time.begin < until && time.end > at)) continue
         slots.push({ startAt: new Date(at).toISOString(), endAt: new Date(until).toISOString() })
@@ -124,10 +123,11 @@ async function takenTimes(
   end: number,
   assigneeId: string | undefined,
 ): Promise<Result<readonly { begin: number; end: number }[], Problem>> {
-  const [startAfter, startBefore] = [begin - longest, end].map((time) => new Date(time).toISOString())
+  const [endAfter, startBefore] = [begin, end].map((time) => new Date(time).toISOString())
   const taken: { begin: number; end: number }[] = []
-  for (let offset = 0; offset < maxRead; offset += 100) {
-    const page = await api.get('/v1/bookings', { startAfter, startBefore, assigneeId, limit: 100, offset })
+  let after: string | undefined
+  for (let read = 0; read < maxRead; read += 100) {
+    const page = await api.get('/v1/bookings', { endAfter, startBefore, assigneeId, limit: 100, after })
     if (!page.ok) return page
     const { data, pagination } = page.value as unknown as {
       data: readonly Booking[]
@@ -136,6 +136,7 @@ async function takenTimes(
     for (const { status, startAt, endAt } of data)
       if (status === 'pending' || status === 'confirmed')
         taken.push({ begin: Date.parse(startAt), end: Date.parse(endAt) })
+    after = data.at(-1)?.id
     if (!pagination.hasMore) return ok(taken)
   }
   return fail(

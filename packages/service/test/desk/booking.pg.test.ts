@@ -318,6 +318,48 @@ describe('a move', () => {
   })
 })
 
+test('lists those that reach into a span, however early they begin, both bounds exclusive', async () => {
+  const own = await shared().newOrganization()
+  const customerId = (await makeCustomer(own)).id
+  const spans = {
+    before: ['2026-05-01T00:00:00.000Z', '2026-06-01T00:00:00.000Z'],
+    // Over the change of clocks in spring, with another offset at its end.
+    into: ['2026-03-01T09:00:00+01:00', '2026-06-01T02:00:00.001+02:00'],
+    around: ['0001-01-01T00:00:00.000Z', '9999-12-31T23:59:59.999Z'],
+    within: ['2026-06-01T10:00:00.000Z', '2026-06-01T10:00:00.001Z'],
+    exactly: ['2026-06-01T00:00:00.000Z', '2026-06-02T00:00:00.000Z'],
+    outOf: ['2026-06-01T23:59:59.999Z', '2026-07-01T00:00:00.000Z'],
+    after: ['2026-06-02T00:00:00.000Z', '2026-06-03T00:00:00.000Z'],
+  } as const
+  for (const [title, [startAt, endAt]] of Object.entries(spans))
+    await makeBooking(own, { customerId, title, startAt, endAt })
+  const found = async (query: Record<string, string>) => {
+    const { data, pagination } = (await own.get(`/v1/bookings?${new URLSearchParams(query)}`)).json
+    expect(pagination.total).toBe(data.length)
+    return data.map(({ title }: { title: string }) => title).sort()
+  }
+  const day = { endAfter: '2026-06-01T00:00:00Z', startBefore: '2026-06-02T02:00:00+02:00' }
+  expect(await found(day)).toEqual(['around', 'exactly', 'into', 'outOf', 'within'])
+  const around = await own.get('/v1/bookings?endAfter=9999-01-01T00:00:00Z')
+  await own.delete(`/v1/bookings/${around.json.data[0].id}`)
+  expect(await found({ ...day, q: 'out' })).toEqual(['outOf'])
+  expect(await found({ ...day, assigneeId: 'null', customerId })).toEqual([
+    'exactly',
+    'into',
+    'outOf',
+    'within',
+  ])
+  // One moment: whatever is under way then.
+  const moment = '2026-06-01T10:00:00.000Z'
+  expect(await found({ endAfter: moment, startBefore: moment })).toEqual(['exactly'])
+  expect(await found({ endBefore: '2026-06-01T00:00:00.001Z' })).toEqual(['before'])
+  expect(await found({ endAfter: '2026-06-03T00:00:00Z', endBefore: '2026-08-01T00:00:00Z' })).toEqual([
+    'outOf',
+  ])
+  for (const name of ['endAfter', 'endBefore'])
+    expect((await own.get(`/v1/bookings?${name}=soon`)).json).toMatchObject({ code: 'invalid_parameter' })
+})
+
 test('lists by when they start, both bounds exclusive', async () => {
   const own = await shared().newOrganization()
   const customerId = (await makeCustomer(own)).id

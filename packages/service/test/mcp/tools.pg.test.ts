@@ -309,6 +309,30 @@ describe('reads', () => {
     expect(slots.map(({ startAt }: { startAt: string }) => startAt)).toEqual([at('10:30'), at('11:00')])
   })
 
+  test('find_slot offers no time inside a booking, however early it began, and none that is past', async () => {
+    const { api, client } = await newDesk()
+    const hour = 3_600_000
+    const begin = Math.ceil(Date.now() / hour + 1) * hour
+    const at = (hours: number) => new Date(begin + hours * hour).toISOString()
+    const slots = async (from: number, to: number) =>
+      (
+        await call(client, 'find_slot', { from: at(from), to: at(to), minutes: 60, everyMinutes: 60 })
+      ).slots.map(({ startAt }: { startAt: string }) => startAt)
+    expect((await slots(-100, 3))[0] > new Date().toISOString()).toBe(true)
+    await makeBooking(api, { startAt: at(-24 * 60), endAt: at(1), status: 'confirmed' })
+    expect(await slots(-100, 3)).toEqual([at(1), at(2)])
+    // One that covers all of it.
+    const { id } = await makeBooking(api, { startAt: at(-24 * 400), endAt: at(24 * 400), status: 'pending' })
+    expect(await slots(0, 3)).toEqual([])
+    await api.post(`/v1/bookings/${id}/cancel`, { by: 'teammate' })
+    expect(await slots(0, 3)).toEqual([at(1), at(2)])
+    // What ends when another begins takes no more time; neither does a span without length.
+    await makeBooking(api, { startAt: at(2), endAt: at(3) })
+    expect(await slots(0, 4)).toEqual([at(1), at(3)])
+    expect(await refusalOf(client, 'find_slot', { from: at(1), to: at(1) })).toContain('later than from')
+    expect(await refusalOf(client, 'find_slot', { from: at(-9), to: at(-5) })).toContain('later than now')
+  })
+
   test('changes_since reads the stream to its checkpoint, and goes on from its cursor', async () => {
     const { api, client } = await newDesk()
     await makeTicket(api)

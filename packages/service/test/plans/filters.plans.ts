@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { testClock } from '../../../testbed/clock.ts'
 import { type TestDatabase, testDatabase } from '../../../testbed/database.ts'
+import { booking } from '../../src/desk/booking/index.ts'
 import { kinds } from '../../src/desk/index.ts'
 import { countsStatement, inboxStatement } from '../../src/inbox/read.ts'
 import { partsOf, rangeDigestsStatement } from '../../src/journal/range-digests.ts'
@@ -139,6 +140,20 @@ test.each(kinds.map((kind) => ({ kind, plural: kind.plural })))(
     }
   },
 )
+
+test('the bookings that reach into a span', async () => {
+  // A day, and a moment: in the middle of them, before nearly all and after nearly all.
+  for (const [begin, end] of [
+    ['2026-02-10T00:00:00Z', '2026-02-11T00:00:00Z'],
+    ['2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z'],
+    ['2026-03-10T00:00:00Z', '2026-03-11T00:00:00Z'],
+    ['2026-02-10T00:00:00Z', '2026-02-10T00:00:00Z'],
+  ] as const)
+    for (const more of [{}, { assigneeId: idInRows }]) {
+      const plan = await planOf(booking, { endAfter: begin, startBefore: end, ...more })
+      expect([begin, more, waste(plan)]).toEqual([begin, more, []])
+    }
+})
 
 test('the bookings that take the time of an assignee, and documents to write again', async () => {
   const client = await database.pool.connect()

@@ -29,6 +29,13 @@ function valueInRow(field: Field): string {
   }
 }
 
+/** What a representation has of the fields that a list is filtered by without a column, in SQL. */
+function bodyInRow({ fields }: Kind): string {
+  const times = Object.keys(fields).filter((name) => fields[name]?.range && fields[name]?.column === null)
+  const time = `to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+  return `json_build_object(${times.map((name) => `'${name}', ${time}`).join(', ')})::text`
+}
+
 /** The words that a field is one of; null when it is something else. */
 export function choicesOf({ shown, schema }: Field): readonly string[] | null {
   const choices = z.toJSONSchema(shown ?? schema, { unrepresentable: 'any' }) as { enum?: string[] }
@@ -41,7 +48,7 @@ export async function seedRows(pool: Pool, kind: Kind, organizationId: string, r
   const names = stored.map(({ column }) => column?.name)
   await pool.query(
     `insert into ${kind.table.name} (organization_id, id, created_at, updated_at, body, ${names.join(', ')})
-       select $1::uuid, md5($1::uuid::text || n)::uuid, at, at, '{}', ${stored.map(valueInRow).join(', ')}
+       select $1::uuid, md5($1::uuid::text || n)::uuid, at, at, ${bodyInRow(kind)}, ${stored.map(valueInRow).join(', ')}
          from (select n, timestamptz '2026-01-01 00:00:00Z' + n * interval '1 minute' as at
            from generate_series(1, $2::int) n) s`,
     [organizationId, rows],

@@ -43,7 +43,12 @@ export const bookingFields = {
     range: { after: 'startAfter', before: 'startBefore' },
     description: startAt,
   }),
-  endAt: timestamp({ required: true, access: 'create', description: endAt }),
+  endAt: timestamp({
+    required: true,
+    access: 'create',
+    range: { after: 'endAfter', before: 'endBefore' },
+    description: endAt,
+  }),
   timezone: timezone({ required: true, description: 'The time zone it takes place in, IANA.' }),
   status: choice(bookingStatuses, {
     initial: 'pending',

@@ -40,7 +40,7 @@ export type Condition =
   | { readonly on: 'term'; readonly term: string }
   /** Exclusive. */
   | { readonly on: 'after' | 'before'; readonly column: string; readonly at: string }
-  /** A filter of the kind, at this time. */
+  /** A filter that compares with this time. */
   | { readonly on: 'time'; readonly at: string; readonly holds: (table: string, now: string) => string }
   /** Words of the search document, or of one of another kind. */
   | { readonly on: 'words'; readonly sought: Sought; readonly foundBy: readonly FoundBy[] }
@@ -74,10 +74,12 @@ export const filtersOf: (kind: Kind) => Readonly<Record<string, Filter>> = madeO
   const { createdAfter, createdBefore } = createdBetween
   filters.createdAfter = timeFilter('createdAfter', 'after', 'created_at', createdAfter.description)
   filters.createdBefore = timeFilter('createdBefore', 'before', 'created_at', createdBefore.description)
-  for (const { range, column } of Object.values(kind.fields)) {
-    if (range === null || column === null) continue
-    filters[range.after] = timeFilter(range.after, 'after', column.name, 'Later than this, exclusive.')
-    filters[range.before] = timeFilter(range.before, 'before', column.name, 'Earlier than this, exclusive.')
+  for (const [name, { range, column }] of Object.entries(kind.fields)) {
+    if (range === null) continue
+    const place = column?.name ?? { field: name }
+    const is = (than: string) => `Has a ${name} ${than} than this.`
+    filters[range.after] = timeFilter(range.after, 'after', place, is('later'))
+    filters[range.before] = timeFilter(range.before, 'before', place, is('earlier'))
   }
   for (const [name, filter] of Object.entries(kind.filters ?? {})) filters[name] = ofTime(name, filter)
   if (kind.fieldNames.some((name) => kind.fields[name]?.search)) filters.q = wordsFilter(kind)
@@ -113,14 +115,27 @@ function filterValue({ type }: Column, text: string): unknown {
   }
 }
 
-/** Exclusive. */
-function timeFilter(name: string, on: 'after' | 'before', column: string, description: string): Filter {
+/** Exclusive. A field without a column is compared as the text in the representation, which sorts by time. */
+function timeFilter(
+  name: string,
+  on: 'after' | 'before',
+  place: string | { readonly field: string },
+  description: string,
+): Filter {
   return {
     description,
     schema: { type: 'string', format: 'date-time' },
     condition(text) {
       const at = parseTimestamp(text)
-      return at === null ? notTimestamp(name, text) : ok({ on, column, at: formatTimestamp(at) })
+      if (at === null) return notTimestamp(name, text)
+      if (typeof place === 'string') return ok({ on, column: place, at: formatTimestamp(at) })
+      const comparison = on === 'after' ? '>' : '<'
+      return ok({
+        on: 'time',
+        at: formatTimestamp(at),
+        holds: (table, time) =>
+          `(${table}.body::json ->> '${place.field}') collate "C" ${comparison} ${time}`,
+      })
     },
   }
 }

@@ -57,8 +57,8 @@ function periodsOf(
 
 function checkDeclaration({ name, fields, events, removedEvent }: Declaration<Fields>): void {
   const all = Object.entries<Field>(fields)
-  for (const [field, { column, unique, filter, range }] of all) {
-    if (column === null && (unique || filter || range !== null))
+  for (const [field, { column, unique, filter }] of all) {
+    if (column === null && (unique || filter))
       throw new Error(`${name}.${field}: a unique field and a filter need a column`)
   }
   const written = all.filter(([, field]) => isRewritten(field))
