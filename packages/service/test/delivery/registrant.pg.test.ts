@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { testClock } from '../../../testbed/clock.ts'
 import { makeCustomer, makeTicket } from '../../../testbed/desk.ts'
 import { testEngine } from '../../../testbed/engine.ts'
-import { deliveriesOf, makeWebhook, minute, readWebhook, retry } from '../../../testbed/hooks.ts'
+import { deliveriesOf, hour, makeWebhook, minute, readWebhook, retry } from '../../../testbed/hooks.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
 
 const clock = testClock()
@@ -147,6 +147,21 @@ describe('a registrant that is gone', () => {
       expect(typesOf(sent)).toEqual(['customer.created'])
     },
   )
+
+  test('leaves its endpoint there with its log, which another key enables later', async () => {
+    const { api, id, engine, sent, read, log } = await registered()
+    await makeCustomer(api)
+    await engine.runDue()
+    await api.delete(`/v1/api-keys/${(await read()).apiKeyId}`)
+    clock.advance(2 * hour)
+    await shared().app.maintenance.run()
+    expect(await read()).toMatchObject({ disabledReason: 'registrant_revoked' })
+    await api.patch(`/v1/webhooks/${id}`, { status: 'active' })
+    await makeCustomer(api)
+    await engine.runDue()
+    expect(sent).toHaveLength(2)
+    expect(await log()).toMatchObject([{ status: 'succeeded' }, { status: 'succeeded' }])
+  })
 
   test('expires from the very millisecond on that its key says', async () => {
     const { api, engine, sent, read, expire } = await registered()
