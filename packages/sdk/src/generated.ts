@@ -801,6 +801,8 @@ export interface Webhook extends Row {
   includeActor?: boolean
   /** Events that its own key has caused are skipped; absent where not. */
   skipOwn?: boolean
+  /** Strings of the client that registered it; absent without any. */
+  metadata?: Record<string, string>
   /** A disabled endpoint gets no events. */
   status: Open<'active' | 'disabled'>
   /** Why it is disabled; null while active. */
@@ -823,6 +825,8 @@ export interface Webhook extends Row {
   apiKeyId: string
   /** The console link whose session registered it, for that key; null when the key did so itself. It stays after the session has ended. */
   consoleLinkId: string | null
+  /** When it ends: nothing is sent any more, and it is deleted with its log. Absent where it does not end by itself. */
+  expiresAt?: string
   /** The subscription of an agent that it belongs to, and when that ends unless it is refreshed. Only its agent changes it; deleting it ends it. Absent otherwise. */
   subscription?: { id: string; endsAt: string }
 }
@@ -836,6 +840,8 @@ export interface WebhookInput {
   events: (keyof EventData)[]
   /** How deliveries are signed: by X-Service-Signature, and with standard by the headers of Standard Webhooks as well, and with v1a in these also by Ed25519. */
   signatures?: ('service' | 'standard' | 'v1a')[]
+  /** When it ends by itself, a minute from now at least: nothing is sent any more, and it is deleted with its log. Null: it does not end. */
+  expiresAt?: string | null
   /** Headers that are sent along, such as Authorization. Their values are stored encrypted and never shown. A PATCH replaces all of them. */
   headers?: Record<string, string> | null
   /** The most attempts a second. */
@@ -862,6 +868,8 @@ export interface WebhookInput {
   includeActor?: boolean
   /** Whether events that the registering key, or a session of it, has caused are left out: they are in the log as skipped. */
   skipOwn?: boolean
+  /** Strings of your own, for your programs: deliveries do not have them. A PATCH merges; null deletes a key. */
+  metadata?: Record<string, string | null>
 }
 
 export interface WebhookPatch {
@@ -873,6 +881,8 @@ export interface WebhookPatch {
   events?: (keyof EventData)[]
   /** How deliveries are signed: by X-Service-Signature, and with standard by the headers of Standard Webhooks as well, and with v1a in these also by Ed25519. */
   signatures?: ('service' | 'standard' | 'v1a')[]
+  /** When it ends by itself, a minute from now at least: nothing is sent any more, and it is deleted with its log. Null: it does not end. */
+  expiresAt?: string | null
   /** Headers that are sent along, such as Authorization. Their values are stored encrypted and never shown. A PATCH replaces all of them. */
   headers?: Record<string, string> | null
   /** The most attempts a second. */
@@ -899,6 +909,8 @@ export interface WebhookPatch {
   includeActor?: boolean
   /** Whether events that the registering key, or a session of it, has caused are left out: they are in the log as skipped. */
   skipOwn?: boolean
+  /** Strings of your own, for your programs: deliveries do not have them. A PATCH merges; null deletes a key. */
+  metadata?: Record<string, string | null>
   /** active resets the failure count. */
   status?: 'active' | 'disabled'
 }

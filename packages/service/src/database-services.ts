@@ -188,7 +188,7 @@ export function createDatabaseServices(
       logRetention: settings.logRetention,
       ...(storage && { storage }),
       also: {
-        remove_subscriptions: subscriptions.removeEnded,
+        remove_ended_endpoints: webhooks.endpoints.removeEnded,
         forget_keys: () => forgetRevoked(pool, clock.now() - revokedKept),
         ...(sweep !== null && { sweep_directory: sweep }),
       },

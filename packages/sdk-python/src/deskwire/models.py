@@ -1274,6 +1274,10 @@ class Webhook(_WebhookRequired, total=False):
     """Envelopes say who caused the event; absent where they do not."""
     skipOwn: bool
     """Events that its own key has caused are skipped; absent where not."""
+    metadata: dict[str, str]
+    """Strings of the client that registered it; absent without any."""
+    expiresAt: str
+    """When it ends: nothing is sent any more, and it is deleted with its log. Absent where it does not end by itself."""
     subscription: WebhookSubscription
     """The subscription of an agent that it belongs to, and when that ends unless it is refreshed. Only its agent changes it; deleting it ends it. Absent otherwise."""
 
@@ -1360,6 +1364,10 @@ class WebhookWithSecret(_WebhookWithSecretRequired, total=False):
     """Envelopes say who caused the event; absent where they do not."""
     skipOwn: bool
     """Events that its own key has caused are skipped; absent where not."""
+    metadata: dict[str, str]
+    """Strings of the client that registered it; absent without any."""
+    expiresAt: str
+    """When it ends: nothing is sent any more, and it is deleted with its log. Absent where it does not end by itself."""
     subscription: WebhookWithSecretSubscription
     """The subscription of an agent that it belongs to, and when that ends unless it is refreshed. Only its agent changes it; deleting it ends it. Absent otherwise."""
 
@@ -1385,6 +1393,8 @@ class WebhookCreate(_WebhookCreateRequired, total=False):
     """Its purpose, for people. Must be a string of at most 255 characters (no U+0000), or null."""
     signatures: list[Literal["service", "standard", "v1a"]]
     """How deliveries are signed: by X-Service-Signature, and with standard by the headers of Standard Webhooks as well, and with v1a in these also by Ed25519. Must be a list of service, which cannot be left out, and standard, to which v1a may be added. Initially `["service"]`."""
+    expiresAt: str | None
+    """When it ends by itself, a minute from now at least: nothing is sent any more, and it is deleted with its log. Null: it does not end. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z, or null."""
     headers: dict[str, str] | None
     """Headers that are sent along, such as Authorization. Their values are stored encrypted and never shown. A PATCH replaces all of them. Must be an object of at most 10 headers, each a name of at most 64 characters with a string of 1 to 1024 printable ASCII characters, 4096 together; not host, connection, content-*, user-agent, x-service-*, webhook-* or others that the service sets, or null."""
     rateLimit: int | None
@@ -1405,6 +1415,8 @@ class WebhookCreate(_WebhookCreateRequired, total=False):
     """Whether envelopes have `actor`, who caused the event, and `requestId`, the X-Request-Id of the request. Must be true or false. Initially `false`."""
     skipOwn: bool
     """Whether events that the registering key, or a session of it, has caused are left out: they are in the log as skipped. Must be true or false. Initially `false`."""
+    metadata: dict[str, str | None]
+    """Strings of your own, for your programs: deliveries do not have them. A PATCH merges; null deletes a key. Must be an object of at most 20 keys of 1 to 40 characters, each with a string of at most 500 characters (null deletes a key). Initially `{}`."""
 
 
 class _WebhookPatchConditionsRequired(TypedDict):
@@ -1427,6 +1439,8 @@ class WebhookPatch(TypedDict, total=False):
     """The event types it receives. Must be a list of 1 to 100 of teammate.deleted, customer.created, customer.updated, customer.deleted, conversation.created, conversation.assigned, conversation.unassigned, conversation.escalated, conversation.resolved, conversation.reopened, conversation.summarized, conversation.deleted, message.received, message.sent, message.deleted, note.created, note.updated, note.deleted, ticket.created, ticket.updated, ticket.status_changed, ticket.assigned, ticket.deleted, booking.created, booking.confirmed, booking.rescheduled, booking.cancelled, booking.completed, booking.no_show, booking.rejected, booking.deleted, endpoint.failing, endpoint.disabling_soon, endpoint.disabled, endpoint.recovered."""
     signatures: list[Literal["service", "standard", "v1a"]]
     """How deliveries are signed: by X-Service-Signature, and with standard by the headers of Standard Webhooks as well, and with v1a in these also by Ed25519. Must be a list of service, which cannot be left out, and standard, to which v1a may be added. Initially `["service"]`."""
+    expiresAt: str | None
+    """When it ends by itself, a minute from now at least: nothing is sent any more, and it is deleted with its log. Null: it does not end. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z, or null."""
     headers: dict[str, str] | None
     """Headers that are sent along, such as Authorization. Their values are stored encrypted and never shown. A PATCH replaces all of them. Must be an object of at most 10 headers, each a name of at most 64 characters with a string of 1 to 1024 printable ASCII characters, 4096 together; not host, connection, content-*, user-agent, x-service-*, webhook-* or others that the service sets, or null."""
     rateLimit: int | None
@@ -1447,6 +1461,8 @@ class WebhookPatch(TypedDict, total=False):
     """Whether envelopes have `actor`, who caused the event, and `requestId`, the X-Request-Id of the request. Must be true or false. Initially `false`."""
     skipOwn: bool
     """Whether events that the registering key, or a session of it, has caused are left out: they are in the log as skipped. Must be true or false. Initially `false`."""
+    metadata: dict[str, str | None]
+    """Strings of your own, for your programs: deliveries do not have them. A PATCH merges; null deletes a key. Must be an object of at most 20 keys of 1 to 40 characters, each with a string of at most 500 characters (null deletes a key). Initially `{}`."""
     status: Literal["active", "disabled"]
     """active resets the failure count. Must be one of active, disabled. Initially `"active"`."""
 

@@ -59,12 +59,15 @@ export const shownColumns = `w.id, w.url, w.description, w.events, w.signatures,
 export const fromShown = `from webhooks w join webhook_health h on h.organization_id = $1 and h.webhook_id = w.id
   where w.organization_id = $1`
 
+/** A condition of the same statements. */
+export const hasNotEnded = '(w.ends_at is null or w.ends_at > $2)'
+
 /** Of a key's subscriptions that have not ended. */
 export const verifiedUrl = `select 1 from webhooks w where w.organization_id = $1 and w.api_key_id = $2 and w.url = $3
   and w.subscription_id is not null and w.ends_at > $4 limit 1`
 
-/** Subscriptions of all organizations but those of `unless` that have ended at `$1`. */
-export const endedSubscriptions = (
+/** Endpoints of all organizations but those of `unless` that have ended at `$1`. */
+export const endedEndpoints = (
   ...unless: readonly string[]
 ) => `select w.organization_id, w.id from webhooks w
   where w.ends_at <= $1${unless.map((some) => ` and w.organization_id <> all(${some})`).join('')} order by w.ends_at`

@@ -258,6 +258,8 @@ export interface EndpointOptions {
   readonly includeActor?: true
   /** Nothing is sent of what the key that registered it, or a session of it, has caused. */
   readonly skipOwn?: true
+  /** Strings of the client that registered it. */
+  readonly metadata?: Readonly<Record<string, string>>
 }
 
 /** The options of an endpoint with this column. */

@@ -11,7 +11,7 @@ import { type Problem, problem, validationFailed } from '../kernel/errors.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import type { Kind } from '../kinds/model/kind.ts'
 import { deliveryApi } from './delivery-routes.ts'
-import { type CheckTarget, createEndpoints } from './endpoints.ts'
+import { type CheckTarget, createEndpoints, type Endpoints } from './endpoints.ts'
 import { eventApi } from './event-routes.ts'
 import { createEventTypes } from './event-types.ts'
 import { createDeliveryLog } from './log.ts'
@@ -33,7 +33,11 @@ export function webhookRoutes(options: {
   readonly settings: DeliverySettings
   readonly resolver: Resolver
   readonly readers: WaitingReaders
-}): { readonly parts: readonly BoundRoutes[]; readonly subscriptions: Subscriptions } {
+}): {
+  readonly parts: readonly BoundRoutes[]
+  readonly endpoints: Endpoints
+  readonly subscriptions: Subscriptions
+} {
   const { database, clock, callUnderClock, vault, wake, kinds, settings, resolver, readers } = options
   const { schedule, rotationOverlap, logRetention } = settings
   const tables = kinds.map((kind) => kind.table)
@@ -43,6 +47,7 @@ export function webhookRoutes(options: {
   const queues = createEndpointQueues(database, tables, { retention: logRetention })
   const endpoints = createEndpoints({
     store,
+    database,
     clock,
     eventTypes,
     vault,
@@ -76,7 +81,7 @@ export function webhookRoutes(options: {
     bindRoutes(() => eventApi(kinds).routes, { ...services, database, readers }),
   ]
   const subscriptions = createSubscriptions({ ...services, store, database, rotationOverlap })
-  return { parts, subscriptions }
+  return { parts, endpoints, subscriptions }
 }
 
 /** Resolves a receiver's URL and checks its addresses (specification 9.2). The caller closes the resolver. */

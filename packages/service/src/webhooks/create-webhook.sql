@@ -1,5 +1,5 @@
 -- Creates the endpoint in p_row with its first secret: 'done', 'replayed', 'registrant_gone', 'limit_reached' where
--- p_limit endpoints exist (subscriptions are counted apart), or 'conflict' where the subscription in p_row has an
+-- p_limit endpoints exist that have not ended (subscriptions are counted apart), or 'conflict' where the subscription in p_row has an
 -- endpoint. A position in p_row is where a subscription goes on from: a recovery of all events since begins.
 create function create_webhook(
   p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea,
@@ -24,7 +24,8 @@ begin
     return 'conflict';
   end if;
   if (select count(*) from webhooks w where w.organization_id = p_organization_id
-      and (w.subscription_id is null) = (p_row->>'subscription_id' is null)) >= p_limit then
+      and (w.subscription_id is null) = (p_row->>'subscription_id' is null)
+      and (w.ends_at is null or w.ends_at > p_now)) >= p_limit then
     return 'limit_reached';
   end if;
   perform require_sealed_with(p_sealed_with);

@@ -5,11 +5,15 @@ import { isDeepStrictEqual } from 'node:util'
 import { readJson } from '@deskwire/sdk/json'
 import { z } from 'zod'
 import type { Caller } from '../auth/authenticator.ts'
+import type { Database } from '../db/fair-pool.ts'
+import { byOrganization } from '../db/steps.ts'
+import { endedEndpoints } from '../delivery/endpoints-table.ts'
 import type { Condition } from '../delivery/model.ts'
 import type { ResponseToStore } from '../journal/change.ts'
+import { notServedOrganizations } from '../journal/not-served.ts'
 import { noSuch, type Problem, problem, validationFailed } from '../kernel/errors.ts'
 import { defineField } from '../kernel/fields/field.ts'
-import { choice, integer, maxWords, text, wordList } from '../kernel/fields/fields.ts'
+import { choice, integer, maxWords, text, timestamp, wordList } from '../kernel/fields/fields.ts'
 import { parseCreation, parsePatch, type Shape } from '../kernel/fields/validate.ts'
 import { newId } from '../kernel/ids.ts'
 import {
@@ -22,7 +26,7 @@ import {
   refused,
   retryOnConflict,
 } from '../kernel/outcome.ts'
-import type { Clock } from '../kernel/timestamps.ts'
+import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 import type { EventTypes } from './event-types.ts'
 import { type OptionValues, optionFields, storedOptions, valuesOf } from './options.ts'
 import { webhookFields } from './records.ts'
@@ -45,6 +49,7 @@ export type CheckTarget = (url: string) => Promise<Problem | null>
 
 interface EndpointServices {
   readonly store: WebhookStore
+  readonly database: Pick<Database, 'forSeveral'>
   readonly clock: Clock
   readonly eventTypes: EventTypes
   readonly checkTarget: CheckTarget
@@ -77,15 +82,16 @@ export function createEndpoints(services: EndpointServices) {
       const parsed = parseCreation(shapes.creation, body)
       if (!parsed.ok) return refused(parsed.error)
       const given = parsed.value as GivenFields
-      const { url, events, headers } = given
+      const { url, events, headers, expiresAt } = given
+      const now = clock.now()
       const refusal =
+        refuseEnd(expiresAt, now) ??
         eventTypes.unmeetable(given.conditions ?? [], events) ??
         eventTypes.unreadable(caller.scopes, events) ??
         (await checkTarget(url))
       if (refusal !== null) return refused(refusal)
       const { organizationId, apiKeyId, sessionId: consoleLinkId = null } = caller
-      const now = clock.now()
-      const fields = { ...fieldsOf(given), options: storedOptions(given) }
+      const fields = { ...fieldsOf(given), options: storedOptions(given), endsAt: timeOf(expiresAt) }
       const row = newRow({ id: newId(clock), ...fields, apiKeyId, consoleLinkId }, now)
       const secret = newSecret()
       const answer = { ...webhookRecord(organizationId, row, disableAfter), secret }
@@ -195,6 +201,17 @@ export function createEndpoints(services: EndpointServices) {
 
     dropPrevious: (caller: Caller, id: string): Promise<Outcome<null>> =>
       withOwn(caller, id, store.dropPrevious),
+
+    /** Removes those that have ended, with their log. */
+    removeEnded: (): Promise<void> =>
+      byOrganization<{ organization_id: string; id: string }>(
+        services.database.forSeveral,
+        (failed) => endedEndpoints(notServedOrganizations, failed),
+        [formatTimestamp(clock.now())],
+        async (organizationId, rows) => {
+          for (const { id } of rows) await store.remove(organizationId, id, clock.now())
+        },
+      ),
   }
 
   /** Does this to an endpoint that the caller's key registered, or could register. */
@@ -204,8 +221,8 @@ export function createEndpoints(services: EndpointServices) {
     change: (organizationId: string, id: string, now: number) => Promise<boolean>,
   ): Promise<Outcome<null>> {
     const row = await store.read(organizationId, id, clock.now())
-    const refusal =
-      row === null || row.api_key_id === apiKeyId ? null : eventTypes.unreadable(scopes, row.events)
+    if (row === null) return refused(noSuchWebhook(id))
+    const refusal = row.api_key_id === apiKeyId ? null : eventTypes.unreadable(scopes, row.events)
     if (refusal !== null) return refused(refusal)
     return (await change(organizationId, id, clock.now())) ? done(null) : refused(noSuchWebhook(id))
   }
@@ -230,13 +247,16 @@ export function createEndpoints(services: EndpointServices) {
     body: unknown,
   ): Promise<Result<{ readonly after: WebhookRow; readonly headers: OwnHeaders | null }, Problem>> {
     const { url, description, events, signatures, status, options } = row
-    const before = { url, description, events, signatures, status, ...valuesOf(options) }
+    const expiresAt = row.ends_at === null ? null : formatTimestamp(row.ends_at.getTime())
+    const before = { url, description, events, signatures, expiresAt, status, ...valuesOf(options) }
     const parsed = parsePatch(shapes.change, before, body)
     if (!parsed.ok) return parsed
     const { draft, sent } = parsed.value
     const given = draft as GivenFields & Pick<WebhookRow, 'status'>
     const after = { ...fieldsOf(given), status: given.status, options: storedOptions(given, options) }
     const headers = sent.has('headers') && given.headers != null ? given.headers : null
+    const tooSoon = given.expiresAt === expiresAt ? null : refuseEnd(given.expiresAt, clock.now())
+    if (tooSoon !== null) return fail(tooSoon)
     const unmeetable = eventTypes.unmeetable(given.conditions ?? [], given.events)
     if (unmeetable !== null && (sent.has('conditions') || sent.has('events'))) return fail(unmeetable)
     const matters = ['url', 'events', 'signatures', 'status', 'conditions'].some((name) => sent.has(name))
@@ -256,6 +276,7 @@ export function createEndpoints(services: EndpointServices) {
     const changed: WebhookRow = {
       ...row,
       ...after,
+      ends_at: timeOf(given.expiresAt),
       api_key_id: registers ? caller.apiKeyId : row.api_key_id,
       console_link_id: registers ? (caller.sessionId ?? null) : row.console_link_id,
       ...(activates
@@ -287,10 +308,27 @@ type OwnHeaders = Readonly<Record<string, string>>
 
 /** What a body gives, complete. */
 type GivenFields = Pick<WebhookRow, 'url' | 'description' | 'events' | 'signatures'> &
-  OptionValues & { readonly headers?: OwnHeaders | null; readonly conditions?: readonly Condition[] | null }
+  OptionValues & {
+    readonly expiresAt: string | null
+    readonly headers?: OwnHeaders | null
+    readonly conditions?: readonly Condition[] | null
+  }
 
 function fieldsOf({ url, description, events, signatures }: GivenFields) {
   return { url, description, events, signatures }
+}
+
+/** Milliseconds that an endpoint lasts at least. Ended ones are removed every ten minutes, so they stay few. */
+const shortest = 60_000
+
+function refuseEnd(expiresAt: string | null, now: number): Problem | null {
+  if (expiresAt === null || Date.parse(expiresAt) >= now + shortest) return null
+  const detail = `must be a minute from now at least: it is ${formatTimestamp(now)} now`
+  return validationFailed([{ pointer: '/expiresAt', code: 'invalid_value', detail }])
+}
+
+function timeOf(text: string | null): Date | null {
+  return text === null ? null : new Date(text)
 }
 
 /** Whoever may change an address must not learn what is sent to the old one. */
@@ -355,11 +393,12 @@ export function newRow(
   given: Pick<WebhookRow, 'id' | 'url' | 'description' | 'events' | 'signatures' | 'options'> & {
     apiKeyId: string
     consoleLinkId: string | null
-    subscription?: { readonly id: string; readonly endsAt: number }
+    endsAt: Date | null
+    subscriptionId?: string
   },
   now: number,
 ): WebhookRow {
-  const { apiKeyId, consoleLinkId, subscription, ...fields } = given
+  const { apiKeyId, consoleLinkId, endsAt, subscriptionId = null, ...fields } = given
   return {
     ...fields,
     status: 'active',
@@ -374,8 +413,8 @@ export function newRow(
     previous_secret_expires_at: null,
     api_key_id: apiKeyId,
     console_link_id: consoleLinkId,
-    subscription_id: subscription?.id ?? null,
-    ends_at: subscription === undefined ? null : new Date(subscription.endsAt),
+    subscription_id: subscriptionId,
+    ends_at: endsAt,
     created_at: new Date(now),
     updated_at: new Date(now),
   }
@@ -430,6 +469,10 @@ export function webhookShapes(eventTypes: readonly string[]): {
     description: text({ max: 255, description: 'Its purpose, for people.' }),
     events: wordList(eventTypes, { description: 'The event types it receives.' }),
     signatures: signatureSchemes,
+    expiresAt: timestamp({
+      description:
+        'When it ends by itself, a minute from now at least: nothing is sent any more, and it is deleted with its log. Null: it does not end.',
+    }),
     ...optionFields,
   }
   const status = {

@@ -6,6 +6,7 @@ import { z } from 'zod'
 import type { Condition, EndpointOptions } from '../delivery/model.ts'
 import { defineField, type Fields, isObject } from '../kernel/fields/field.ts'
 import { choice, flag, integer } from '../kernel/fields/fields.ts'
+import { namedValues } from '../kinds/model/common-fields.ts'
 import { count, optional, type Shown, text } from '../openapi/field-schemas.ts'
 
 /** Headers of an endpoint's own: how many, and how long their values are, each and together. */
@@ -157,6 +158,11 @@ export const optionFields = {
     description:
       'Whether events that the registering key, or a session of it, has caused are left out: they are in the log as skipped.',
   }),
+  metadata: namedValues<string>(
+    [],
+    { most: 20, values: 'a string of at most 500 characters' },
+    'Strings of your own, for your programs: deliveries do not have them. A PATCH merges; null deletes a key.',
+  ),
 } satisfies Fields
 
 type OptionName = keyof typeof optionFields
@@ -181,12 +187,15 @@ export function storedOptions(
   const others = Object.entries(before ?? {}).filter(([name]) => !Object.hasOwn(optionFields, name))
   const stored = names.flatMap((name) => {
     const value = name === 'headers' ? headerNames(values.headers) : values[name]
-    const isDefault =
-      value == null || value === optionFields[name].initial || (Array.isArray(value) && value.length === 0)
+    const isDefault = value == null || value === optionFields[name].initial || isEmpty(value)
     return isDefault ? [] : [[name, value] as const]
   })
   const all = [...stored, ...others]
   return all.length === 0 ? null : (Object.fromEntries(all) as EndpointOptions)
+}
+
+function isEmpty(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0
 }
 
 function headerNames(given: unknown): readonly string[] | null {
@@ -237,4 +246,8 @@ export const shownOptionFields: Shown<ReturnType<typeof shownOptions>> = {
     'Envelopes say who caused the event; absent where they do not.',
   ),
   skipOwn: optional({ type: 'boolean' }, 'Events that its own key has caused are skipped; absent where not.'),
+  metadata: optional(
+    { type: 'object', additionalProperties: text },
+    'Strings of the client that registered it; absent without any.',
+  ),
 }

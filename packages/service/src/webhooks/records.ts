@@ -91,6 +91,10 @@ export function webhookFields(eventTypes: readonly string[]): Shown<WebhookRecor
       nullable(uuid),
       'The console link whose session registered it, for that key; null when the key did so itself. It stays after the session has ended.',
     ),
+    expiresAt: optional(
+      time,
+      'When it ends: nothing is sent any more, and it is deleted with its log. Absent where it does not end by itself.',
+    ),
     subscription: optional(
       {
         type: 'object',

@@ -1,5 +1,5 @@
 import type { Database } from '../db/fair-pool.ts'
-import { fromShown, shownColumns, verifiedUrl } from '../delivery/endpoints-table.ts'
+import { fromShown, hasNotEnded, shownColumns, verifiedUrl } from '../delivery/endpoints-table.ts'
 import { missedFunction } from '../delivery/functions.ts'
 import type { Sealed } from '../idempotency/stored-responses.ts'
 import type { CallUnderClock } from '../journal/journal.ts'
@@ -62,7 +62,7 @@ export function createWebhookStore(
 
   return {
     async read(organizationId: string, id: string, now: number): Promise<WebhookRow | null> {
-      const [row = null] = await select(organizationId, now, 'w.id = $3', id)
+      const [row = null] = await select(organizationId, now, `${hasNotEnded} and w.id = $3`, id)
       return row
     },
 
@@ -72,7 +72,7 @@ export function createWebhookStore(
       { limit, offset }: { readonly limit: number; readonly offset: number },
       now: number,
     ) {
-      const where = `($3::text is null or w.status = $3)
+      const where = `${hasNotEnded} and ($3::text is null or w.status = $3)
         and ($4::timestamptz is null or w.created_at > $4) and ($5::timestamptz is null or w.created_at < $5)
         order by w.created_at desc, w.id desc`
       const rows = await select(organizationId, now, where, status, createdAfter, createdBefore)
@@ -80,7 +80,7 @@ export function createWebhookStore(
       return { rows: rows.slice(offset, offset + limit), total: rows.length }
     },
 
-    /** The endpoint of a subscription. */
+    /** The endpoint of a subscription, also one that has ended. */
     async readSubscription(organizationId: string, id: string, now: number): Promise<WebhookRow | null> {
       const [row = null] = await select(organizationId, now, 'w.subscription_id = $3', id)
       return row

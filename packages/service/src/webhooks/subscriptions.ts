@@ -5,12 +5,9 @@
 import { createHash } from 'node:crypto'
 import type { Caller } from '../auth/authenticator.ts'
 import type { Database } from '../db/fair-pool.ts'
-import { byOrganization } from '../db/steps.ts'
-import { endedSubscriptions } from '../delivery/endpoints-table.ts'
 import type { Watermark } from '../delivery/model.ts'
 import { cursorAt, eventsResource, readWatermark } from '../delivery/subscription.ts'
 import { parseTargetUrl } from '../delivery/target/url.ts'
-import { notServedOrganizations } from '../journal/not-served.ts'
 import { type Cursor, decodeCursor } from '../kernel/cursor.ts'
 import { type Problem, problem, validationFailed } from '../kernel/errors.ts'
 import { firstIdAt, newId } from '../kernel/ids.ts'
@@ -59,7 +56,7 @@ export type Subscriptions = ReturnType<typeof createSubscriptions>
 
 export function createSubscriptions(services: {
   readonly store: WebhookStore
-  readonly database: Pick<Database, 'of' | 'forSeveral'>
+  readonly database: Pick<Database, 'of'>
   readonly clock: Clock
   readonly eventTypes: EventTypes
   readonly vault: Vault
@@ -97,18 +94,6 @@ export function createSubscriptions(services: {
       const removed = row !== null && (await store.remove(organizationId, row.id, clock.now()))
       return removed && isLive(row) ? done(null) : refused(noSubscription)
     },
-
-    /** Removes those that have ended, with their log. */
-    removeEnded(): Promise<void> {
-      return byOrganization<{ organization_id: string; id: string }>(
-        database.forSeveral,
-        (failed) => endedSubscriptions(notServedOrganizations, failed),
-        [formatTimestamp(clock.now())],
-        async (organizationId, rows) => {
-          for (const { id } of rows) await store.remove(organizationId, id, clock.now())
-        },
-      )
-    },
   }
 
   /** Null when another call was first. */
@@ -141,7 +126,8 @@ export function createSubscriptions(services: {
             options: optionsOf(asked),
             apiKeyId,
             consoleLinkId,
-            subscription: { id, endsAt },
+            endsAt: new Date(endsAt),
+            subscriptionId: id,
           },
           now,
         ),

@@ -18,17 +18,17 @@ begin
   end if;
   perform require_sealed_with(decode(p_row->>'sealed_with', 'hex'));
   select x.url, x.description, x.events, x.signatures, x.options, x.sealed_headers, x.status, x.disabled_reason,
-      x.disabled_at, x.gap_since, x.gap_until, x.api_key_id, x.console_link_id, x.updated_at into r
+      x.disabled_at, x.gap_since, x.gap_until, x.api_key_id, x.console_link_id, x.ends_at, x.updated_at into r
     from jsonb_to_record(p_row) as x(url text, description text, events text[], signatures text[], options jsonb,
       sealed_headers text, status text, disabled_reason text, disabled_at timestamptz, gap_since timestamptz,
-      gap_until timestamptz, api_key_id uuid, console_link_id uuid, updated_at timestamptz);
+      gap_until timestamptz, api_key_id uuid, console_link_id uuid, ends_at timestamptz, updated_at timestamptz);
   update webhooks w set url = r.url, description = r.description, events = r.events, signatures = r.signatures,
       options = r.options,
       sealed_headers = case when p_row ? 'sealed_headers' then decode(r.sealed_headers, 'hex')
         when r.options ? 'headers' then w.sealed_headers end,
       status = r.status, disabled_reason = r.disabled_reason, disabled_at = r.disabled_at, gap_since = r.gap_since,
       gap_until = r.gap_until, api_key_id = r.api_key_id, console_link_id = r.console_link_id,
-      updated_at = r.updated_at
+      ends_at = r.ends_at, updated_at = r.updated_at
     where w.organization_id = p_organization_id and w.id = p_webhook_id and w.updated_at = p_expected;
   if not found then
     return 'conflict';

@@ -29,8 +29,9 @@ export interface WebhookRow {
   readonly previous_secret_expires_at: Date | null
   readonly api_key_id: string
   readonly console_link_id: string | null
-  /** Of a subscription of an agent: its id there, and when it ends. */
+  /** Of a subscription of an agent: its id there. */
   readonly subscription_id: string | null
+  /** From then on nothing is sent, and it is removed with its log. */
   readonly ends_at: Date | null
   readonly created_at: Date
   readonly updated_at: Date
@@ -59,6 +60,7 @@ export function webhookRecord(organizationId: string, row: WebhookRow, disableAf
     previousSecretExpiresAt: shown(row.previous_secret_expires_at),
     apiKeyId: row.api_key_id,
     consoleLinkId: row.console_link_id,
+    ...(row.ends_at === null ? {} : { expiresAt: formatTimestamp(row.ends_at.getTime()) }),
     ...shownSubscription(row),
     createdAt: formatTimestamp(row.created_at.getTime()),
     updatedAt: formatTimestamp(row.updated_at.getTime()),

@@ -18,13 +18,17 @@ function tags(): Field<readonly string[]> {
   )
 }
 
-type CustomAttributes = Readonly<Record<string, string | number | boolean>>
+type Value = string | number | boolean
 
-/** A PATCH merges: a key sent replaces its value, null deletes the key. */
-function customAttributes(): Field<CustomAttributes> {
+/** Values of the client's own, at most `most`. A PATCH merges: a key sent replaces its value, null deletes the key. */
+export function namedValues<V extends Value>(
+  others: readonly z.ZodType[],
+  { most, values }: { readonly most: number; readonly values: string },
+  description = 'Named values of your own. A PATCH merges; null deletes a key.',
+): Field<Readonly<Record<string, V>>> {
   const name = storableText(1, 40)
   const text = storableText(0, 500)
-  const value = z.union([text, z.number(), z.boolean(), z.null()])
+  const value = z.union([text, ...others, z.null()])
   // The record is only for the schema: it drops a key called "__proto__" and reports a long string as a wrong type.
   const { $schema: _, ...documented } = z.toJSONSchema(z.record(name, value))
   const schema = z
@@ -34,10 +38,10 @@ function customAttributes(): Field<CustomAttributes> {
         issues.push({ code: 'invalid_type', expected: 'record', input: attributes })
         return
       }
-      let left = 50
+      let left = most
       // First, so that a hundred thousand of them are not checked one by one.
       if (Object.values(attributes).some((one) => one !== null && --left < 0)) {
-        issues.push({ code: 'too_big', origin: 'array', maximum: 50, inclusive: true, input: attributes })
+        issues.push({ code: 'too_big', origin: 'array', maximum: most, inclusive: true, input: attributes })
         return
       }
       for (const [key, one] of Object.entries(attributes)) {
@@ -48,27 +52,33 @@ function customAttributes(): Field<CustomAttributes> {
       }
     })
     .meta(documented)
-  const accepts =
-    'an object of at most 50 keys of 1 to 40 characters, each with a string of at most 500 characters, a number or a boolean (null deletes a key)'
-  return defineField<CustomAttributes>(
+  return defineField<Readonly<Record<string, V>>>(
     schema,
-    accepts,
+    `an object of at most ${most} keys of 1 to 40 characters, each with ${values} (null deletes a key)`,
     'text',
-    { description: 'Named values of your own. A PATCH merges; null deletes a key.' },
+    { description },
     {
       nullable: false,
       initial: {},
-      acceptsWithin:
-        'a string of at most 500 characters, a number or a boolean, under a name of 1 to 40 characters (null deletes it)',
-      merge: mergeAttributes,
-      shown: z.record(z.string(), z.union([text, z.number(), z.boolean()])),
+      acceptsWithin: `${values}, under a name of 1 to 40 characters (null deletes it)`,
+      merge: mergeValues,
+      shown: z.record(z.string(), z.union([text, ...others])),
     },
   )
 }
 
-function mergeAttributes(current: CustomAttributes, patch: unknown): CustomAttributes {
-  const merged = new Map<string, string | number | boolean>(Object.entries(current))
-  for (const [key, value] of Object.entries(patch as Record<string, string | number | boolean | null>)) {
+const customAttributes = () =>
+  namedValues<Value>([z.number(), z.boolean()], {
+    most: 50,
+    values: 'a string of at most 500 characters, a number or a boolean',
+  })
+
+function mergeValues<V extends Value>(
+  current: Readonly<Record<string, V>>,
+  patch: unknown,
+): Readonly<Record<string, V>> {
+  const merged = new Map(Object.entries(current))
+  for (const [key, value] of Object.entries(patch as Record<string, V | null>)) {
     if (value === null) merged.delete(key)
     else merged.set(key, value)
   }
