@@ -870,6 +870,8 @@ export interface WebhookInput {
   skipOwn?: boolean
   /** Strings of your own, for your programs: deliveries do not have them. A PATCH merges; null deletes a key. */
   metadata?: Record<string, string | null>
+  /** Signs deliveries: whsec_ and 24 to 64 random bytes in base64. Default: a new one. */
+  secret?: string | null
 }
 
 export interface WebhookPatch {
@@ -916,6 +918,8 @@ export interface WebhookPatch {
 }
 
 export interface RotationInput {
+  /** Signs deliveries: whsec_ and 24 to 64 random bytes in base64. Default: a new one. */
+  secret?: string | null
   /** How long the replaced secret still signs, in seconds, up to seven days; 0 ends it at once. Default: 24 hours, or what the operator has set. */
   overlap?: number | null
 }

@@ -1417,6 +1417,8 @@ class WebhookCreate(_WebhookCreateRequired, total=False):
     """Whether events that the registering key, or a session of it, has caused are left out: they are in the log as skipped. Must be true or false. Initially `false`."""
     metadata: dict[str, str | None]
     """Strings of your own, for your programs: deliveries do not have them. A PATCH merges; null deletes a key. Must be an object of at most 20 keys of 1 to 40 characters, each with a string of at most 500 characters (null deletes a key). Initially `{}`."""
+    secret: str | None
+    """Signs deliveries: whsec_ and 24 to 64 random bytes in base64. Default: a new one. Must be whsec_ and 24 to 64 bytes in standard base64, or null."""
 
 
 class _WebhookPatchConditionsRequired(TypedDict):
@@ -1468,6 +1470,8 @@ class WebhookPatch(TypedDict, total=False):
 
 
 class WebhookRotation(TypedDict, total=False):
+    secret: str | None
+    """Signs deliveries: whsec_ and 24 to 64 random bytes in base64. Default: a new one. Must be whsec_ and 24 to 64 bytes in standard base64, or null."""
     overlap: int | None
     """How long the replaced secret still signs, in seconds, up to seven days; 0 ends it at once. Default: 24 hours, or what the operator has set. Must be a whole number from 0 to 604800, or null."""
 

@@ -30,7 +30,7 @@ import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 import type { EventTypes } from './event-types.ts'
 import { type OptionValues, optionFields, storedOptions, valuesOf } from './options.ts'
 import { webhookFields } from './records.ts'
-import { newSecret } from './secrets.ts'
+import { isSigningSecret, newSecret, secretForm } from './secrets.ts'
 import type { WebhookStore } from './store.ts'
 import { sealResponse, type Vault } from './vault.ts'
 import { type SignatureScheme, type WebhookRecord, type WebhookRow, webhookRecord } from './webhook.ts'
@@ -93,7 +93,7 @@ export function createEndpoints(services: EndpointServices) {
       const { organizationId, apiKeyId, sessionId: consoleLinkId = null } = caller
       const fields = { ...fieldsOf(given), options: storedOptions(given), endsAt: timeOf(expiresAt) }
       const row = newRow({ id: newId(clock), ...fields, apiKeyId, consoleLinkId }, now)
-      const secret = newSecret()
+      const secret = given.secret ?? newSecret()
       const answer = { ...webhookRecord(organizationId, row, disableAfter), secret }
       const created = await store.create(
         organizationId,
@@ -157,7 +157,10 @@ export function createEndpoints(services: EndpointServices) {
     ): Promise<Outcome<WithSecret>> {
       const parsed = parseCreation(rotationShape, body ?? {})
       if (!parsed.ok) return refused(parsed.error)
-      const { overlap } = parsed.value as { readonly overlap: number | null }
+      const { overlap, secret: chosen } = parsed.value as {
+        readonly overlap: number | null
+        readonly secret: string | null
+      }
       return decideAndCommit(caller.organizationId, id, async (row) => {
         if (row.subscription_id !== null) return refused(ofAnAgent)
         const unreadable = eventTypes.unreadable(caller.scopes, row.events)
@@ -173,7 +176,7 @@ export function createEndpoints(services: EndpointServices) {
           previous_secret_expires_at: lastExpiry > now ? new Date(lastExpiry) : null,
           updated_at: new Date(updatedAt),
         }
-        const secret = newSecret()
+        const secret = chosen ?? newSecret()
         const answer = { ...webhookRecord(organizationId, after, disableAfter), secret }
         const owner = { organizationId, webhookId: id }
         const response = await sealResponse(vault, owner, record, JSON.stringify(answer))
@@ -310,6 +313,7 @@ type OwnHeaders = Readonly<Record<string, string>>
 type GivenFields = Pick<WebhookRow, 'url' | 'description' | 'events' | 'signatures'> &
   OptionValues & {
     readonly expiresAt: string | null
+    readonly secret?: string | null
     readonly headers?: OwnHeaders | null
     readonly conditions?: readonly Condition[] | null
   }
@@ -443,7 +447,16 @@ const signatureSchemes = defineField<readonly SignatureScheme[]>(
   { nullable: false, initial: ['service'], acceptsWithin: `one of ${schemes.join(', ')}` },
 )
 
+/** So that a receiver which has a secret already can keep it. */
+const chosenSecret = defineField<string | null>(
+  z.string().refine(isSigningSecret).meta({ pattern: secretForm.source }),
+  'whsec_ and 24 to 64 bytes in standard base64',
+  'text',
+  { description: 'Signs deliveries: whsec_ and 24 to 64 random bytes in base64. Default: a new one.' },
+)
+
 const rotationFields = {
+  secret: chosenSecret,
   overlap: integer({
     min: 0,
     max: 604_800,
@@ -481,7 +494,7 @@ export function webhookShapes(eventTypes: readonly string[]): {
   const changed = { ...fields, status }
   const shown = Object.keys(webhookFields(eventTypes)).filter((name) => !Object.hasOwn(changed, name))
   return {
-    creation: { name: 'new webhook', fields, shown },
+    creation: { name: 'new webhook', fields: { ...fields, secret: chosenSecret }, shown },
     change: { name: 'webhook', fields: changed, shown },
   }
 }

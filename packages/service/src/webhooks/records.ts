@@ -15,6 +15,7 @@ import {
   words,
 } from '../openapi/field-schemas.ts'
 import { shownOptionFields } from './options.ts'
+import { secretForm } from './secrets.ts'
 import type { Stats, StatsPoint } from './stats.ts'
 import type { attemptRecord, deliveryRecord, recoveryRecord, WebhookRecord } from './webhook.ts'
 
@@ -110,7 +111,7 @@ export function webhookFields(eventTypes: readonly string[]): Shown<WebhookRecor
 
 /** In the responses of creation and rotation only. */
 export const secretField = field(
-  { type: 'string', pattern: '^whsec_[A-Za-z0-9+/]{43}=$' },
+  { type: 'string', pattern: secretForm.source },
   'Signs deliveries. Shown this once: keep it.',
 )
 

@@ -15,6 +15,18 @@ import { createPrivate, syncDirectory } from '@deskwire/embedded-postgres'
 
 const keyLength = 32
 
+/** The form of a signing secret: a prefix, and bytes in standard base64. */
+export const secretForm = /^whsec_[A-Za-z0-9+/]+={0,2}$/
+
+/** Whether a client may choose this secret: it has 24 to 64 bytes, as Standard Webhooks ask, and no character that decoders ignore. */
+export function isSigningSecret(text: string): boolean {
+  if (!secretForm.test(text)) return false
+  const encoded = text.slice('whsec_'.length)
+  const bytes = Buffer.from(encoded, 'base64')
+  const padded = bytes.toString('base64')
+  return bytes.length >= 24 && bytes.length <= 64 && [padded, padded.replace(/=+$/, '')].includes(encoded)
+}
+
 /** Parses a key in the format of `openssl rand -base64 32`; undefined when `text` is not 32 bytes in base64. */
 export function parseEncryptionKey(text: string): Buffer | undefined {
   const key = Buffer.from(text, 'base64')

@@ -15,6 +15,7 @@ import { done, type Outcome, refused, retryOnConflict } from '../kernel/outcome.
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 import { newRow, registrantGone } from './endpoints.ts'
 import type { EventTypes } from './event-types.ts'
+import { isSigningSecret } from './secrets.ts'
 import type { WebhookStore } from './store.ts'
 import type { Vault } from './vault.ts'
 import type { WebhookRow } from './webhook.ts'
@@ -221,10 +222,9 @@ function optionsOf({ subject }: Identity) {
 function invalid({ url, secret }: Asked): Problem | null {
   const target = parseTargetUrl(url)
   if (!target.ok) return wrong('/delivery/url', target.error.detail)
-  const [, text = ''] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret) ?? []
-  const { length } = Buffer.from(text, 'base64')
-  if (length >= 24 && length <= 64) return null
-  return wrong('/delivery/secret', 'must be whsec_ and 24 to 64 bytes in base64')
+  return isSigningSecret(secret)
+    ? null
+    : wrong('/delivery/secret', 'must be whsec_ and 24 to 64 bytes in base64')
 }
 
 function wrong(pointer: string, detail: string): Problem {

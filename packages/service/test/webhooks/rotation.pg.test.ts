@@ -1,5 +1,6 @@
 /** Rotation of signing secrets, judged by the signatures that receivers get. */
-import { describe, expect, test } from 'vitest'
+import { Webhook } from 'standardwebhooks'
+import { describe, expect, test, vi } from 'vitest'
 import { testClock } from '../../../testbed/clock.ts'
 import { testEngine } from '../../../testbed/engine.ts'
 import {
@@ -8,6 +9,7 @@ import {
   makeWebhook,
   minute,
   readWebhook,
+  receiverUrl,
   signedBy,
 } from '../../../testbed/hooks.ts'
 import { lockRow, waitingChanges } from '../../../testbed/locks.ts'
@@ -41,6 +43,66 @@ async function rotatedEndpoint(service: TestService) {
     },
   }
 }
+
+describe('a secret of the client', () => {
+  const secretOf = (bytes: number) => `whsec_${Buffer.alloc(bytes, 7).toString('base64')}`
+
+  test.each([24, 32, 64])('of %i bytes signs from the creation on, and after a rotation', async (bytes) => {
+    const api = await shared().newOrganization()
+    const { engine, sent } = testEngine(shared(), clock)
+    const signatures = ['service', 'standard']
+    const made = await makeWebhook(api, { secret: secretOf(bytes), signatures })
+    expect(made.secret).toBe(secretOf(bytes))
+    const path = `/v1/webhooks/${made.id}`
+    const ping = async () => {
+      await api.post(`${path}/ping`, undefined)
+      await engine.runDue()
+      return sent.at(-1)!
+    }
+    expect(await signedBy(await ping(), [made.secret])).toEqual([made.secret])
+    const { headers, body } = await ping()
+    vi.useFakeTimers({ toFake: ['Date'], now: clock.now() })
+    expect(() => new Webhook(made.secret).verify(body, headers)).not.toThrow()
+    vi.useRealTimers()
+    const next = secretOf(bytes === 64 ? 24 : bytes + 1)
+    const rotated = await api.post(`${path}/rotate-secret`, { secret: next, overlap: 0 })
+    expect(rotated.json.secret).toBe(next)
+    expect(await signedBy(await ping(), [made.secret, next])).toEqual([next])
+    expect(await readWebhook(api, made.id)).not.toHaveProperty('secret')
+  })
+
+  test.each([
+    secretOf(23),
+    secretOf(65),
+    secretOf(32).replace('whsec_', ''),
+    `${secretOf(32)} `,
+    `${secretOf(32)}=`,
+    // Bits that no byte has, and the alphabet of URLs.
+    secretOf(32).replace(/.=$/, 'd='),
+    `whsec_${Buffer.alloc(32, 255).toString('base64url')}`,
+    '',
+    0,
+    {},
+    [],
+  ])('is refused: %j', async (secret) => {
+    const api = await shared().newOrganization()
+    const { id } = await makeWebhook(api)
+    const body = { url: receiverUrl, events: ['customer.created'], secret }
+    for (const answer of [
+      await api.post('/v1/webhooks', body),
+      await api.post(`/v1/webhooks/${id}/rotate-secret`, { secret }),
+    ]) {
+      expect(answer.json).toMatchObject({ code: 'validation_failed', errors: [{ pointer: '/secret' }] })
+      if (secret !== '' && typeof secret === 'string') expect(answer.text).not.toContain(secret)
+    }
+  })
+
+  test('is not taken by a PATCH', async () => {
+    const api = await shared().newOrganization()
+    const { id } = await makeWebhook(api)
+    expect((await api.patch(`/v1/webhooks/${id}`, { secret: secretOf(32) })).status).toBe(422)
+  })
+})
 
 test('a new secret is shown once, and for 24 hours both sign, the newest first', async () => {
   const { api, id, first, rotate, ping } = await rotatedEndpoint(shared())
