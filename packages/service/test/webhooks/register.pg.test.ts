@@ -131,7 +131,7 @@ describe('the fields', () => {
     ['a description that is too long', { description: 'a'.repeat(256) }, '/description', 'too_long'],
     ['a description that is a number', { description: 7 }, '/description', 'invalid_type'],
     ['a status', { status: 'active' }, '/status', 'unknown_field'],
-    ['a secret', { secret: 'whsec_mine' }, '/secret', 'unknown_field'],
+    ['a secret', { secret: 'whsec_mine' }, '/secret', 'invalid_value'],
     ['an id', { id: unknown }, '/id', 'read_only'],
   ])('%s: 422', async (_title, body, pointer, code) => {
     const answer = await service.api.post('/v1/webhooks', { url, events: ['ticket.created'], ...body })
