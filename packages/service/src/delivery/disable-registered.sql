@@ -9,7 +9,8 @@ begin
   select array_agg(w.id) into v_webhook_ids from webhooks w
     where w.organization_id = p_organization_id and w.api_key_id = p_api_key_id and w.status = 'active';
   update webhooks set status = 'disabled', disabled_reason = 'registrant_revoked', disabled_at = p_now,
-      ends_at = case when subscription_id is null then ends_at else least(ends_at, v_ends_at) end, updated_at = greatest(millisecond_after(updated_at), p_now)
+      ends_at = case when subscription_id is null then ends_at else least(ends_at, v_ends_at) end,
+      updated_at = greatest(millisecond_after(updated_at), p_now)
     where organization_id = p_organization_id and id = any(v_webhook_ids);
   perform notify_subscriptions(p_organization_id, p_now, 'terminated', v_webhook_ids, 3);
   perform wake_queues(p_organization_id, v_webhook_ids, p_now);

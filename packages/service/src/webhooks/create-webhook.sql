@@ -1,6 +1,7 @@
 -- Creates the endpoint in p_row with its first secret: 'done', 'replayed', 'registrant_gone', 'limit_reached' where
--- p_limit endpoints exist that have not ended (subscriptions are counted apart), or 'conflict' where the subscription in p_row has an
--- endpoint. A position in p_row is where a subscription goes on from: a recovery of all events since begins.
+-- p_limit endpoints exist that have not ended (subscriptions are counted apart), or 'conflict' where the subscription
+-- in p_row has an endpoint. A position in p_row is where a subscription goes on from: a recovery of all events since
+-- begins.
 create function create_webhook(
   p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea,
   p_sealed_with bytea, p_limit int, p_response jsonb

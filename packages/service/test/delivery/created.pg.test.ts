@@ -22,8 +22,8 @@ test('each event has one delivery to each endpoint that is active and subscribed
   const { pool } = shared().database
   const { rows } = await pool.query<{ webhook_id: string; event_type: string }>(
     `select d.webhook_id, d.event_type from deliveries d join events e on e.id = d.event_id and e.type = d.event_type
-       where d.subject_id = $1 order by d.webhook_id, d.event_type`,
-    [ticket],
+       where d.subject_id = $1 order by array_position($2, d.webhook_id), d.event_type`,
+    [ticket, [both, one]],
   )
   expect(rows.map(({ webhook_id, event_type }) => [webhook_id, event_type])).toEqual([
     [both, 'ticket.status_changed'],
