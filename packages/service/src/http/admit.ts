@@ -2,6 +2,7 @@
  * A request needs a permit of its organization, and memory for its body or response. It waits for both with its body
  * unread, so that TCP holds the sender back.
  */
+import { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import {
   type CapacityPermit,
@@ -163,7 +164,9 @@ export class RequestAdmission {
     if (admitted === null || caller === null) return null
     const bytes = responseBytes(payload)
     const isCounted = bytes === null || bytes > uncounted
-    if (isCounted) reply.raw.socket?.setTimeout(this.#readTimeout)
+    const { socket } = reply.raw
+    // A call of this process by itself has no connection that its client could leave unread.
+    if (isCounted && socket instanceof Socket) socket.setTimeout(this.#readTimeout)
     const acquire = (cost: number) => this.#responses.tryAcquire(caller.organizationId, cost)
     // A committed write is always answered.
     if (isCounted && !isRead(request)) return admitted.done('as reserved', acquire)
