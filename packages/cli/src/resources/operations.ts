@@ -3,51 +3,51 @@
 /** name, method, path, summary, flags of the query, flags of the body. `!` is required, `[]` a list, `#` a number, `?` a switch, `{}` JSON. */
 export const operationLines = `
 teammates list	GET	/teammates	List or sync teammates	limit# offset# after updatedAfter cursor wait# ids email createdAfter createdBefore q	
-teammates create	POST	/teammates	Create a teammate		name! email active?
+teammates create	POST	/teammates	Create a teammate	dryRun?	name! email active?
 teammates get	GET	/teammates/{id}	Read a teammate		
-teammates update	PATCH	/teammates/{id}	Change a teammate		name email active?
-teammates delete	DELETE	/teammates/{id}	Delete a teammate		
+teammates update	PATCH	/teammates/{id}	Change a teammate	dryRun?	name email active?
+teammates delete	DELETE	/teammates/{id}	Delete a teammate	dryRun?	
 customers list	GET	/customers	List or sync customers	limit# offset# after updatedAfter cursor wait# ids email phone externalId tag customAttribute createdAfter createdBefore q	
-customers create	POST	/customers	Create a customer		name company email phone locale timezone externalId tags[] customAttributes{}
+customers create	POST	/customers	Create a customer	dryRun?	name company email phone locale timezone externalId tags[] customAttributes{}
 customers get	GET	/customers/{id}	Read a customer		
-customers update	PATCH	/customers/{id}	Change a customer		name company email phone locale timezone externalId tags[] customAttributes{}
-customers delete	DELETE	/customers/{id}	Delete a customer		
+customers update	PATCH	/customers/{id}	Change a customer	dryRun?	name company email phone locale timezone externalId tags[] customAttributes{}
+customers delete	DELETE	/customers/{id}	Delete a customer	dryRun?	
 customers erase	POST	/customers/{id}/erase	Erase a customer with everything of theirs		
 customers export	GET	/customers/{id}/export	Everything about one customer		
 conversations list	GET	/conversations	List or sync conversations	limit# offset# after updatedAfter cursor wait# ids customerId channel=email|chat|sms|whatsapp|phone|api status=open|resolved handledBy=ai|human assigneeId externalId tag customAttribute createdAfter createdBefore q	
-conversations create	POST	/conversations	Create a conversation		customerId! channel!=email|chat|sms|whatsapp|phone|api subject handledBy=ai|human assigneeId externalId tags[] customAttributes{}
+conversations create	POST	/conversations	Create a conversation	dryRun?	customerId! channel!=email|chat|sms|whatsapp|phone|api subject handledBy=ai|human assigneeId externalId tags[] customAttributes{}
 conversations get	GET	/conversations/{id}	Read a conversation		
-conversations update	PATCH	/conversations/{id}	Change a conversation		subject assigneeId externalId tags[] customAttributes{}
-conversations delete	DELETE	/conversations/{id}	Delete a conversation		
-conversations escalate	POST	/conversations/{id}/escalate	Hands it from an AI to a person.		
-conversations resolve	POST	/conversations/{id}/resolve	Closes it. Its summary is written some minutes later.		
-conversations reopen	POST	/conversations/{id}/reopen	Opens it again; resolvedAt, summary and summarizedAt become null.		
-conversations summarize	POST	/conversations/{id}/summarize	Writes the summary of a resolved conversation, as an AI outside does.		summary!
+conversations update	PATCH	/conversations/{id}	Change a conversation	dryRun?	subject assigneeId externalId tags[] customAttributes{}
+conversations delete	DELETE	/conversations/{id}	Delete a conversation	dryRun?	
+conversations escalate	POST	/conversations/{id}/escalate	Hands it from an AI to a person.	dryRun?	
+conversations resolve	POST	/conversations/{id}/resolve	Closes it. Its summary is written some minutes later.	dryRun?	
+conversations reopen	POST	/conversations/{id}/reopen	Opens it again; resolvedAt, summary and summarizedAt become null.	dryRun?	
+conversations summarize	POST	/conversations/{id}/summarize	Writes the summary of a resolved conversation, as an AI outside does.	dryRun?	summary!
 messages list	GET	/messages	List or sync messages	limit# offset# after updatedAfter cursor wait# ids conversationId direction=inbound|outbound externalId customerId createdAfter createdBefore q	
-messages create	POST	/messages	Create a message		conversationId! direction!=inbound|outbound author!{} body contentType=text|html|markdown attachments{} sentAt externalId
+messages create	POST	/messages	Create a message	dryRun?	conversationId! direction!=inbound|outbound author!{} body contentType=text|html|markdown attachments{} sentAt externalId
 messages get	GET	/messages/{id}	Read a message		
-messages delete	DELETE	/messages/{id}	Delete a message		
+messages delete	DELETE	/messages/{id}	Delete a message	dryRun?	
 notes list	GET	/notes	List or sync notes	limit# offset# after updatedAfter cursor wait# ids conversationId customerId createdAfter createdBefore q	
-notes create	POST	/notes	Create a note		conversationId! author!{} body!
+notes create	POST	/notes	Create a note	dryRun?	conversationId! author!{} body!
 notes get	GET	/notes/{id}	Read a note		
-notes update	PATCH	/notes/{id}	Change a note		body
-notes delete	DELETE	/notes/{id}	Delete a note		
+notes update	PATCH	/notes/{id}	Change a note	dryRun?	body
+notes delete	DELETE	/notes/{id}	Delete a note	dryRun?	
 tickets list	GET	/tickets	List or sync tickets	limit# offset# after updatedAfter cursor wait# ids customerId conversationId number# type=question|incident|problem|task priority=low|normal|high|urgent status=new|open|pending|on_hold|resolved|closed assigneeId externalId tag customAttribute createdAfter createdBefore overdue=true q	
-tickets create	POST	/tickets	Create a ticket		customerId! conversationId subject! description type=question|incident|problem|task priority=low|normal|high|urgent status=new|open|pending|on_hold|resolved|closed assigneeId dueAt externalId tags[] customAttributes{}
+tickets create	POST	/tickets	Create a ticket	dryRun?	customerId! conversationId subject! description type=question|incident|problem|task priority=low|normal|high|urgent status=new|open|pending|on_hold|resolved|closed assigneeId dueAt externalId tags[] customAttributes{}
 tickets get	GET	/tickets/{id}	Read a ticket		
-tickets update	PATCH	/tickets/{id}	Change a ticket		conversationId subject description type=question|incident|problem|task priority=low|normal|high|urgent status=new|open|pending|on_hold|resolved|closed assigneeId dueAt externalId tags[] customAttributes{}
-tickets delete	DELETE	/tickets/{id}	Delete a ticket		
+tickets update	PATCH	/tickets/{id}	Change a ticket	dryRun?	conversationId subject description type=question|incident|problem|task priority=low|normal|high|urgent status=new|open|pending|on_hold|resolved|closed assigneeId dueAt externalId tags[] customAttributes{}
+tickets delete	DELETE	/tickets/{id}	Delete a ticket	dryRun?	
 bookings list	GET	/bookings	List or sync bookings	limit# offset# after updatedAfter cursor wait# ids customerId status=pending|confirmed|cancelled|completed|no_show|rejected assigneeId externalId tag customAttribute createdAfter createdBefore startAfter startBefore endAfter endBefore q	
-bookings create	POST	/bookings	Create a booking		customerId! title! startAt! endAt! timezone! status=pending|confirmed location{} assigneeId conversationId notes externalId tags[] customAttributes{}
+bookings create	POST	/bookings	Create a booking	dryRun?	customerId! title! startAt! endAt! timezone! status=pending|confirmed location{} assigneeId conversationId notes externalId tags[] customAttributes{}
 bookings get	GET	/bookings/{id}	Read a booking		
-bookings update	PATCH	/bookings/{id}	Change a booking		customerId title timezone location{} assigneeId conversationId notes externalId tags[] customAttributes{}
-bookings delete	DELETE	/bookings/{id}	Delete a booking		
-bookings confirm	POST	/bookings/{id}/confirm	Confirms a pending booking.		
-bookings reject	POST	/bookings/{id}/reject	Turns a pending booking down.		reason
-bookings cancel	POST	/bookings/{id}/cancel	Cancels a booking that has not taken place.		by!=customer|teammate|system reason
-bookings reschedule	POST	/bookings/{id}/reschedule	Moves it to another time; it stays pending or confirmed.		startAt! endAt
-bookings complete	POST	/bookings/{id}/complete	It took place: from startAt on. Corrects a no-show too.		
-bookings no-show	POST	/bookings/{id}/no-show	The customer did not come: from startAt on. Corrects a completion too.		
+bookings update	PATCH	/bookings/{id}	Change a booking	dryRun?	customerId title timezone location{} assigneeId conversationId notes externalId tags[] customAttributes{}
+bookings delete	DELETE	/bookings/{id}	Delete a booking	dryRun?	
+bookings confirm	POST	/bookings/{id}/confirm	Confirms a pending booking.	dryRun?	
+bookings reject	POST	/bookings/{id}/reject	Turns a pending booking down.	dryRun?	reason
+bookings cancel	POST	/bookings/{id}/cancel	Cancels a booking that has not taken place.	dryRun?	by!=customer|teammate|system reason
+bookings reschedule	POST	/bookings/{id}/reschedule	Moves it to another time; it stays pending or confirmed.	dryRun?	startAt! endAt
+bookings complete	POST	/bookings/{id}/complete	It took place: from startAt on. Corrects a no-show too.	dryRun?	
+bookings no-show	POST	/bookings/{id}/no-show	The customer did not come: from startAt on. Corrects a completion too.	dryRun?	
 inbox list	GET	/inbox	List open conversations by how long the customer waits	limit# after afterSince awaitingReply=true|false customerId channel=email|chat|sms|whatsapp|phone|api handledBy=ai|human assigneeId externalId tag customAttribute createdAfter createdBefore q	
 inbox counts	GET	/inbox/counts	Count the conversations of the inbox	assigneeId	
 webhooks list	GET	/webhooks	List endpoints	limit# offset# status=active|disabled createdAfter createdBefore	

@@ -240,13 +240,22 @@ declare const inTransaction: unique symbol
 /** A connection inside a transaction. A function that takes a Tx is part of its caller's commit. */
 export type Tx = Pick<PoolClient, 'query'> & { readonly [inTransaction]: true }
 
-export async function transaction<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
+export function transaction<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
+  return ended(pool, 'commit', work)
+}
+
+/** Undoes the work, whatever it returns. */
+export function withoutCommit<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
+  return ended(pool, 'rollback', work)
+}
+
+async function ended<T>(pool: Pool, ending: 'commit' | 'rollback', work: (tx: Tx) => Promise<T>): Promise<T> {
   const client = await pool.connect()
   let broken: Error | undefined
   try {
     await client.query('begin')
     const result = await work(client as unknown as Tx)
-    await client.query('commit')
+    await client.query(ending)
     return result
   } catch (error) {
     await client.query('rollback').catch((rollbackError: Error) => {

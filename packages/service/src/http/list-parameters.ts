@@ -89,6 +89,17 @@ export function anId<Initial extends string | null>(
   }
 }
 
+export function flag(description: string): ReadParameter<boolean> {
+  return {
+    description,
+    schema: { type: 'boolean', default: false },
+    read: (text, name) =>
+      text === null || text === 'true' || text === 'false'
+        ? ok(text === 'true')
+        : invalid(`${name} must be true or false; got ${quoted(text)}.`),
+  }
+}
+
 export function time(description: string): ReadParameter<string | null> {
   return {
     description,

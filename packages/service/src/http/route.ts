@@ -45,7 +45,11 @@ export function requestContextOf({
     ...(acting.ok && acting.value !== null && { actingFor: acting.value }),
     request: request.id,
   }
-  return { cause, signal: request.disconnected }
+  return { cause, signal: request.disconnected, ...(isDryRun(request) && { dryRun: true }) }
+}
+
+function isDryRun(request: FastifyRequest): boolean {
+  return searchParameters(request).get('dryRun') === 'true'
 }
 
 interface Guard {
@@ -232,8 +236,10 @@ function checkActingTeammate({ request }: RouteCall): Problem | null {
   return acting.ok ? null : acting.error
 }
 
+/** A dry run makes nothing, so it stores no response. */
 function readIdempotencyKey(call: RouteCall): Problem | null {
   const { request, route } = call
+  if (isDryRun(request)) return null
   const record = idempotencyOf(request, call.answer.status, call.caller.apiKeyId)
   if (!record.ok) return record.error
   call.record = record.value

@@ -107,6 +107,8 @@ export interface RequestContext {
   readonly cause?: Cause
   /** A unit that is still queued when it aborts is not committed. */
   readonly signal?: AbortSignal | undefined
+  /** It is decided as any other, and rolled back. */
+  readonly dryRun?: boolean
 }
 
 export interface Unit extends RequestContext {

@@ -6,7 +6,7 @@ import type { Pool } from 'pg'
 import { answerOf, callFunction, fromOrganization } from '../db/call-function.ts'
 import { type Database, unshared } from '../db/fair-pool.ts'
 import type { SchemaFunction } from '../db/migration.ts'
-import { type Queryable, queryWithin } from '../db/pool.ts'
+import { type Queryable, queryWithin, withoutCommit } from '../db/pool.ts'
 import { done, type Outcome, refused } from '../kernel/outcome.ts'
 import type { Tracer } from '../kernel/telemetry.ts'
 import { type Clock, formatTimestamp, stopwatch } from '../kernel/timestamps.ts'
@@ -88,8 +88,7 @@ export function createJournal(options: {
              from unnest($2::uuid[], $3::text[], $4::text[], $5::text[]) as c(organization_id, limits, changes, heads)`,
   }
 
-  async function call(parts: readonly CallPart[], waitsForLock: boolean): Promise<UnitOutcome[][]> {
-    const now = latest(formatTimestamp(clock.now()), parts)
+  function statementOf(parts: readonly CallPart[], waitsForLock: boolean, now: string) {
     const options = {
       maxAttempts,
       waitsForLock,
@@ -99,22 +98,26 @@ export function createJournal(options: {
     }
     const [first] = parts
     const encoded = parts.map(({ units }) => encodeUnits(units, options))
-    const query =
-      parts.length === 1 && first !== undefined
-        ? {
-            ...single,
-            values: [first.organizationId, now, encoded[0]?.limits, encoded[0]?.changes, encoded[0]?.heads],
-          }
-        : {
-            ...several,
-            values: [
-              now,
-              parts.map(({ organizationId }) => organizationId),
-              encoded.map(({ limits }) => limits),
-              encoded.map(({ changes }) => changes),
-              encoded.map(({ heads }) => heads),
-            ],
-          }
+    return parts.length === 1 && first !== undefined
+      ? {
+          ...single,
+          values: [first.organizationId, now, encoded[0]?.limits, encoded[0]?.changes, encoded[0]?.heads],
+        }
+      : {
+          ...several,
+          values: [
+            now,
+            parts.map(({ organizationId }) => organizationId),
+            encoded.map(({ limits }) => limits),
+            encoded.map(({ changes }) => changes),
+            encoded.map(({ heads }) => heads),
+          ],
+        }
+  }
+
+  async function call(parts: readonly CallPart[], waitsForLock: boolean): Promise<UnitOutcome[][]> {
+    const now = latest(formatTimestamp(clock.now()), parts)
+    const query = statementOf(parts, waitsForLock, now)
     const elapsed = stopwatch()
     const send = () =>
       waitsForLock
@@ -149,10 +152,22 @@ export function createJournal(options: {
     return topics
   }
 
+  /** What a commit of the unit would come to, decided by the commit itself, which is then rolled back. */
+  function rehearse(organizationId: string, unit: Unit): Promise<UnitOutcome> {
+    return group.exclusiveTask(organizationId, async (waitsForLock) => {
+      unit.signal?.throwIfAborted()
+      const parts = [{ organizationId, units: [unit] }]
+      const statement = statementOf(parts, waitsForLock, latest(formatTimestamp(clock.now()), parts))
+      const { rows } = await withoutCommit(pool, (tx) => tx.query<{ answer: CommitAnswer }>(statement))
+      return decodeOutcomes([unit], answerOf(rows, organizationId))[0] as UnitOutcome
+    })
+  }
+
   const group = new GroupCommit(call, (unit) => isLarge(unit, tables), limits)
 
   /** The commit of a traced request has a span of its own, which includes the time in the queue. */
   async function submit(organizationId: string, unit: Unit): Promise<UnitOutcome> {
+    if (unit.dryRun) return rehearse(organizationId, unit)
     const parent = tracer?.current ?? null
     if (tracer === null || parent === null) return group.submit(organizationId, unit)
     const attributes = { 'deskwire.organization_id': organizationId, 'deskwire.changes': unit.changes.length }

@@ -39,7 +39,7 @@ export function deskTools(parts: ToolParts): readonly Tool[] {
       effect: 'changes',
       properties: { ticketId: id('The ticket.'), ...propertiesOf(parts, 'TicketPatch') },
       required: ['ticketId'],
-      write: ({ ticketId, dryRun, idempotencyKey, expectedVersion, ...body }) => ({ id: ticketId, body }),
+      write: ({ ticketId, dryRun, expectedVersion, ...body }) => ({ id: ticketId, body }),
     }),
     writeTool(parts, {
       name: 'reply',
@@ -83,10 +83,11 @@ export function deskTools(parts: ToolParts): readonly Tool[] {
       description:
         'Escalates a conversation that an AI handles. Use it when unsure, or when asked for a person.',
       kind: 'conversations',
+      action: 'escalate',
       effect: 'changes',
       properties: { conversationId: id('The conversation.') },
       required: ['conversationId'],
-      write: ({ conversationId }) => ({ id: conversationId, action: 'escalate', body: {} }),
+      write: ({ conversationId }) => ({ id: conversationId, body: {} }),
     }),
     writeTool(parts, {
       name: 'resolve',
@@ -94,16 +95,18 @@ export function deskTools(parts: ToolParts): readonly Tool[] {
       description:
         'Closes a conversation; an inbound message opens it again. A ticket is resolved by change_ticket with status resolved.',
       kind: 'conversations',
+      action: 'resolve',
       effect: 'changes',
       properties: { conversationId: id('The conversation.') },
       required: ['conversationId'],
-      write: ({ conversationId }) => ({ id: conversationId, action: 'resolve', body: {} }),
+      write: ({ conversationId }) => ({ id: conversationId, body: {} }),
     }),
     writeTool(parts, {
       name: 'summarize',
       title: 'Store a summary',
       description: 'Stores a summary that you wrote of a conversation; it replaces the one before.',
       kind: 'conversations',
+      action: 'summarize',
       effect: 'changes',
       properties: {
         conversationId: id('The conversation.'),
@@ -112,7 +115,6 @@ export function deskTools(parts: ToolParts): readonly Tool[] {
       required: ['conversationId', ...requiredBy(parts, 'ConversationSummarize')],
       write: ({ conversationId, summary }) => ({
         id: conversationId,
-        action: 'summarize',
         body: { summary },
       }),
     }),

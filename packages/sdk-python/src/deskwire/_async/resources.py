@@ -26,6 +26,7 @@ class AsyncTeammates(AsyncKind[models.Teammate]):
         self,
         body: models.TeammateCreate,
         *,
+        dry_run: bool | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.Teammate:
@@ -33,6 +34,7 @@ class AsyncTeammates(AsyncKind[models.Teammate]):
         answer: models.Teammate = await self._transport.request(
             "POST",
             ["teammates"],
+            query={"dryRun": dry_run},
             body=body,
             idempotency_key=idempotency_key,
             timeout=timeout,
@@ -58,6 +60,7 @@ class AsyncTeammates(AsyncKind[models.Teammate]):
         id: str,
         body: models.TeammatePatch,
         *,
+        dry_run: bool | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
     ) -> models.Teammate:
@@ -65,6 +68,7 @@ class AsyncTeammates(AsyncKind[models.Teammate]):
         answer: models.Teammate = await self._transport.request(
             "PATCH",
             ["teammates", id],
+            query={"dryRun": dry_run},
             body=body,
             if_match=if_match,
             timeout=timeout,
@@ -75,6 +79,7 @@ class AsyncTeammates(AsyncKind[models.Teammate]):
         self,
         id: str,
         *,
+        dry_run: bool | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
     ) -> None:
@@ -82,6 +87,7 @@ class AsyncTeammates(AsyncKind[models.Teammate]):
         await self._transport.request(
             "DELETE",
             ["teammates", id],
+            query={"dryRun": dry_run},
             if_match=if_match,
             timeout=timeout,
         )
@@ -151,6 +157,7 @@ class AsyncCustomers(AsyncKind[models.Customer]):
         self,
         body: models.CustomerCreate,
         *,
+        dry_run: bool | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.Customer:
@@ -158,6 +165,7 @@ class AsyncCustomers(AsyncKind[models.Customer]):
         answer: models.Customer = await self._transport.request(
             "POST",
             ["customers"],
+            query={"dryRun": dry_run},
             body=body,
             idempotency_key=idempotency_key,
             timeout=timeout,
@@ -183,6 +191,7 @@ class AsyncCustomers(AsyncKind[models.Customer]):
         id: str,
         body: models.CustomerPatch,
         *,
+        dry_run: bool | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
     ) -> models.Customer:
@@ -190,6 +199,7 @@ class AsyncCustomers(AsyncKind[models.Customer]):
         answer: models.Customer = await self._transport.request(
             "PATCH",
             ["customers", id],
+            query={"dryRun": dry_run},
             body=body,
             if_match=if_match,
             timeout=timeout,
@@ -200,6 +210,7 @@ class AsyncCustomers(AsyncKind[models.Customer]):
         self,
         id: str,
         *,
+        dry_run: bool | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
     ) -> None:
@@ -207,6 +218,7 @@ class AsyncCustomers(AsyncKind[models.Customer]):
         await self._transport.request(
             "DELETE",
             ["customers", id],
+            query={"dryRun": dry_run},
             if_match=if_match,
             timeout=timeout,
         )
@@ -324,6 +336,7 @@ class AsyncConversations(AsyncKind[models.Conversation]):
         self,
         body: models.ConversationCreate,
         *,
+        dry_run: bool | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.Conversation:
@@ -331,6 +344,7 @@ class AsyncConversations(AsyncKind[models.Conversation]):
         answer: models.Conversation = await self._transport.request(
             "POST",
             ["conversations"],
+            query={"dryRun": dry_run},
             body=body,
             idempotency_key=idempotency_key,
             timeout=timeout,
@@ -356,6 +370,7 @@ class AsyncConversations(AsyncKind[models.Conversation]):
         id: str,
         body: models.ConversationPatch,
         *,
+        dry_run: bool | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
     ) -> models.Conversation:
@@ -363,6 +378,7 @@ class AsyncConversations(AsyncKind[models.Conversation]):
         answer: models.Conversation = await self._transport.request(
             "PATCH",
             ["conversations", id],
+            query={"dryRun": dry_run},
             body=body,
             if_match=if_match,
             timeout=timeout,
@@ -373,6 +389,7 @@ class AsyncConversations(AsyncKind[models.Conversation]):
         self,
         id: str,
         *,
+        dry_run: bool | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
     ) -> None:
@@ -380,6 +397,7 @@ class AsyncConversations(AsyncKind[models.Conversation]):
         await self._transport.request(
             "DELETE",
             ["conversations", id],
+            query={"dryRun": dry_run},
             if_match=if_match,
             timeout=timeout,
         )
@@ -388,6 +406,7 @@ class AsyncConversations(AsyncKind[models.Conversation]):
         self,
         id: str,
         *,
+        dry_run: bool | None = None,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
@@ -396,6 +415,7 @@ class AsyncConversations(AsyncKind[models.Conversation]):
         answer: models.Conversation = await self._transport.request(
             "POST",
             ["conversations", id, "escalate"],
+            query={"dryRun": dry_run},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
@@ -406,6 +426,7 @@ class AsyncConversations(AsyncKind[models.Conversation]):
         self,
         id: str,
         *,
+        dry_run: bool | None = None,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
@@ -414,6 +435,7 @@ class AsyncConversations(AsyncKind[models.Conversation]):
         answer: models.Conversation = await self._transport.request(
             "POST",
             ["conversations", id, "resolve"],
+            query={"dryRun": dry_run},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
@@ -424,6 +446,7 @@ class AsyncConversations(AsyncKind[models.Conversation]):
         self,
         id: str,
         *,
+        dry_run: bool | None = None,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
@@ -432,6 +455,7 @@ class AsyncConversations(AsyncKind[models.Conversation]):
         answer: models.Conversation = await self._transport.request(
             "POST",
             ["conversations", id, "reopen"],
+            query={"dryRun": dry_run},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
@@ -443,6 +467,7 @@ class AsyncConversations(AsyncKind[models.Conversation]):
         id: str,
         body: models.ConversationSummarize,
         *,
+        dry_run: bool | None = None,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
@@ -451,6 +476,7 @@ class AsyncConversations(AsyncKind[models.Conversation]):
         answer: models.Conversation = await self._transport.request(
             "POST",
             ["conversations", id, "summarize"],
+            query={"dryRun": dry_run},
             body=body,
             idempotency_key=idempotency_key,
             if_match=if_match,
@@ -540,6 +566,7 @@ class AsyncMessages(AsyncKind[models.Message]):
         self,
         body: models.MessageCreate,
         *,
+        dry_run: bool | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.Message:
@@ -547,6 +574,7 @@ class AsyncMessages(AsyncKind[models.Message]):
         answer: models.Message = await self._transport.request(
             "POST",
             ["messages"],
+            query={"dryRun": dry_run},
             body=body,
             idempotency_key=idempotency_key,
             timeout=timeout,
@@ -571,6 +599,7 @@ class AsyncMessages(AsyncKind[models.Message]):
         self,
         id: str,
         *,
+        dry_run: bool | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
     ) -> None:
@@ -578,6 +607,7 @@ class AsyncMessages(AsyncKind[models.Message]):
         await self._transport.request(
             "DELETE",
             ["messages", id],
+            query={"dryRun": dry_run},
             if_match=if_match,
             timeout=timeout,
         )
@@ -647,6 +677,7 @@ class AsyncNotes(AsyncKind[models.Note]):
         self,
         body: models.NoteCreate,
         *,
+        dry_run: bool | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.Note:
@@ -654,6 +685,7 @@ class AsyncNotes(AsyncKind[models.Note]):
         answer: models.Note = await self._transport.request(
             "POST",
             ["notes"],
+            query={"dryRun": dry_run},
             body=body,
             idempotency_key=idempotency_key,
             timeout=timeout,
@@ -679,6 +711,7 @@ class AsyncNotes(AsyncKind[models.Note]):
         id: str,
         body: models.NotePatch,
         *,
+        dry_run: bool | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
     ) -> models.Note:
@@ -686,6 +719,7 @@ class AsyncNotes(AsyncKind[models.Note]):
         answer: models.Note = await self._transport.request(
             "PATCH",
             ["notes", id],
+            query={"dryRun": dry_run},
             body=body,
             if_match=if_match,
             timeout=timeout,
@@ -696,6 +730,7 @@ class AsyncNotes(AsyncKind[models.Note]):
         self,
         id: str,
         *,
+        dry_run: bool | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
     ) -> None:
@@ -703,6 +738,7 @@ class AsyncNotes(AsyncKind[models.Note]):
         await self._transport.request(
             "DELETE",
             ["notes", id],
+            query={"dryRun": dry_run},
             if_match=if_match,
             timeout=timeout,
         )
@@ -772,6 +808,7 @@ class AsyncTickets(AsyncKind[models.Ticket]):
         self,
         body: models.TicketCreate,
         *,
+        dry_run: bool | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.Ticket:
@@ -779,6 +816,7 @@ class AsyncTickets(AsyncKind[models.Ticket]):
         answer: models.Ticket = await self._transport.request(
             "POST",
             ["tickets"],
+            query={"dryRun": dry_run},
             body=body,
             idempotency_key=idempotency_key,
             timeout=timeout,
@@ -804,6 +842,7 @@ class AsyncTickets(AsyncKind[models.Ticket]):
         id: str,
         body: models.TicketPatch,
         *,
+        dry_run: bool | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
     ) -> models.Ticket:
@@ -811,6 +850,7 @@ class AsyncTickets(AsyncKind[models.Ticket]):
         answer: models.Ticket = await self._transport.request(
             "PATCH",
             ["tickets", id],
+            query={"dryRun": dry_run},
             body=body,
             if_match=if_match,
             timeout=timeout,
@@ -821,6 +861,7 @@ class AsyncTickets(AsyncKind[models.Ticket]):
         self,
         id: str,
         *,
+        dry_run: bool | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
     ) -> None:
@@ -828,6 +869,7 @@ class AsyncTickets(AsyncKind[models.Ticket]):
         await self._transport.request(
             "DELETE",
             ["tickets", id],
+            query={"dryRun": dry_run},
             if_match=if_match,
             timeout=timeout,
         )
@@ -914,6 +956,7 @@ class AsyncBookings(AsyncKind[models.Booking]):
         self,
         body: models.BookingCreate,
         *,
+        dry_run: bool | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.Booking:
@@ -921,6 +964,7 @@ class AsyncBookings(AsyncKind[models.Booking]):
         answer: models.Booking = await self._transport.request(
             "POST",
             ["bookings"],
+            query={"dryRun": dry_run},
             body=body,
             idempotency_key=idempotency_key,
             timeout=timeout,
@@ -946,6 +990,7 @@ class AsyncBookings(AsyncKind[models.Booking]):
         id: str,
         body: models.BookingPatch,
         *,
+        dry_run: bool | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
     ) -> models.Booking:
@@ -953,6 +998,7 @@ class AsyncBookings(AsyncKind[models.Booking]):
         answer: models.Booking = await self._transport.request(
             "PATCH",
             ["bookings", id],
+            query={"dryRun": dry_run},
             body=body,
             if_match=if_match,
             timeout=timeout,
@@ -963,6 +1009,7 @@ class AsyncBookings(AsyncKind[models.Booking]):
         self,
         id: str,
         *,
+        dry_run: bool | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
     ) -> None:
@@ -970,6 +1017,7 @@ class AsyncBookings(AsyncKind[models.Booking]):
         await self._transport.request(
             "DELETE",
             ["bookings", id],
+            query={"dryRun": dry_run},
             if_match=if_match,
             timeout=timeout,
         )
@@ -978,6 +1026,7 @@ class AsyncBookings(AsyncKind[models.Booking]):
         self,
         id: str,
         *,
+        dry_run: bool | None = None,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
@@ -986,6 +1035,7 @@ class AsyncBookings(AsyncKind[models.Booking]):
         answer: models.Booking = await self._transport.request(
             "POST",
             ["bookings", id, "confirm"],
+            query={"dryRun": dry_run},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
@@ -997,6 +1047,7 @@ class AsyncBookings(AsyncKind[models.Booking]):
         id: str,
         body: models.BookingReject | None = None,
         *,
+        dry_run: bool | None = None,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
@@ -1005,6 +1056,7 @@ class AsyncBookings(AsyncKind[models.Booking]):
         answer: models.Booking = await self._transport.request(
             "POST",
             ["bookings", id, "reject"],
+            query={"dryRun": dry_run},
             body=body,
             idempotency_key=idempotency_key,
             if_match=if_match,
@@ -1017,6 +1069,7 @@ class AsyncBookings(AsyncKind[models.Booking]):
         id: str,
         body: models.BookingCancel,
         *,
+        dry_run: bool | None = None,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
@@ -1025,6 +1078,7 @@ class AsyncBookings(AsyncKind[models.Booking]):
         answer: models.Booking = await self._transport.request(
             "POST",
             ["bookings", id, "cancel"],
+            query={"dryRun": dry_run},
             body=body,
             idempotency_key=idempotency_key,
             if_match=if_match,
@@ -1037,6 +1091,7 @@ class AsyncBookings(AsyncKind[models.Booking]):
         id: str,
         body: models.BookingReschedule,
         *,
+        dry_run: bool | None = None,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
@@ -1045,6 +1100,7 @@ class AsyncBookings(AsyncKind[models.Booking]):
         answer: models.Booking = await self._transport.request(
             "POST",
             ["bookings", id, "reschedule"],
+            query={"dryRun": dry_run},
             body=body,
             idempotency_key=idempotency_key,
             if_match=if_match,
@@ -1056,6 +1112,7 @@ class AsyncBookings(AsyncKind[models.Booking]):
         self,
         id: str,
         *,
+        dry_run: bool | None = None,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
@@ -1064,6 +1121,7 @@ class AsyncBookings(AsyncKind[models.Booking]):
         answer: models.Booking = await self._transport.request(
             "POST",
             ["bookings", id, "complete"],
+            query={"dryRun": dry_run},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,
@@ -1074,6 +1132,7 @@ class AsyncBookings(AsyncKind[models.Booking]):
         self,
         id: str,
         *,
+        dry_run: bool | None = None,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
@@ -1082,6 +1141,7 @@ class AsyncBookings(AsyncKind[models.Booking]):
         answer: models.Booking = await self._transport.request(
             "POST",
             ["bookings", id, "no-show"],
+            query={"dryRun": dry_run},
             idempotency_key=idempotency_key,
             if_match=if_match,
             timeout=timeout,

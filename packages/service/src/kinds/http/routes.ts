@@ -1,5 +1,6 @@
 /** The routes of a kind, all from its declaration: list and sync, create, read, change, actions, delete. */
 import { recheckAfter } from '../../auth/authenticator.ts'
+import { flag } from '../../http/list-parameters.ts'
 import {
   checkIfMatch,
   entityTag,
@@ -97,6 +98,12 @@ export function kindApi(kind: Kind, kinds: readonly Kind[]) {
 
 const reading = (kind: Kind) => ({ tag: kind.plural, access: `${kind.plural}:read` }) as const
 const writing = (kind: Kind) => ({ tag: kind.plural, access: `${kind.plural}:write` }) as const
+/** The dry run itself is a matter of the request's context (`requestContextOf`). */
+const writeParameters = {
+  dryRun: flag(
+    'Decides as the write would, with the same answer or refusal, and changes nothing: no event, no stored response.',
+  ),
+} as const
 const one = (kind: Kind) => `/v1/${kind.plural}/{id}` as const
 
 function list(kind: Kind) {
@@ -144,6 +151,7 @@ function create(kind: Kind) {
     path: `/v1/${kind.plural}`,
     id: `create${capitalized(kind.name)}`,
     summary: `Create a ${kind.name}`,
+    query: writeParameters,
     body: `${schemaName(kind)}Create`,
     once: true,
     answers: { 201: { ...written(kind), headers: ['ETag', 'Location'] } },
@@ -152,6 +160,8 @@ function create(kind: Kind) {
     redact: redactWrites(kind),
     async handle({ changes }, call) {
       const { caller, body, record } = call
+      const asked = call.query()
+      if (!asked.ok) return refused(asked.error)
       const waiting = { recheck: () => call.recheck(recheckAfter), ...requestContextOf(call) }
       return changes.create(caller.organizationId, body, record, waiting)
     },
@@ -193,6 +203,7 @@ function update(kind: Kind) {
     summary: `Change a ${kind.name}`,
     description:
       'Fields that are sent replace their values. A change to the same values changes nothing and causes no event.',
+    query: writeParameters,
     headers: [ifMatch],
     body: `${schemaName(kind)}Patch`,
     answers: { 200: written(kind) },
@@ -207,6 +218,8 @@ function update(kind: Kind) {
     redact: redactWrites(kind),
     async handle({ changes }, call) {
       const { caller, params, body } = call
+      const asked = call.query()
+      if (!asked.ok) return refused(asked.error)
       const id = parseId(params.id)
       if (id === null) return refused(noSuchObject(kind, params.id))
       return changes.update(caller.organizationId, id, body, precondition(call), requestContextOf(call))
@@ -223,6 +236,7 @@ function act(kind: Kind, action: string) {
     path: `/v1/${kind.plural}/{id}/${action}` as `/${string}/{id}/`,
     id: `${camelCase(action)}${capitalized(kind.name)}`,
     summary: description,
+    query: writeParameters,
     headers: [ifMatch],
     ...(names.length === 0
       ? {}
@@ -241,6 +255,8 @@ function act(kind: Kind, action: string) {
     redact: redactWrites(kind),
     async handle({ changes }, call) {
       const { caller, params, body, record } = call
+      const asked = call.query()
+      if (!asked.ok) return refused(asked.error)
       const id = parseId(params.id)
       if (id === null) return refused(noSuchObject(kind, params.id))
       const actionRequest = { action, body }
@@ -266,6 +282,7 @@ function remove(kind: Kind, event: string, kinds: readonly Kind[]) {
     path: one(kind),
     id: `delete${capitalized(kind.name)}`,
     summary: `Delete a ${kind.name}`,
+    query: writeParameters,
     headers: [ifMatch],
     answers: { 204: { description: 'Deleted.' } },
     errors: ['not_found', 'version_mismatch'],
@@ -277,6 +294,8 @@ function remove(kind: Kind, event: string, kinds: readonly Kind[]) {
     redact: redactWrites(kind),
     async handle({ changes }, call) {
       const { caller, params } = call
+      const asked = call.query()
+      if (!asked.ok) return refused(asked.error)
       const id = parseId(params.id)
       if (id === null) return refused(noSuchObject(kind, params.id))
       return changes.remove(caller.organizationId, id, precondition(call), requestContextOf(call))
