@@ -82,8 +82,8 @@ export async function makeTrials(tarballs: readonly Tarball[], scratch: string):
   await run(process.execPath, ['install.js'], join(foreign, 'node_modules/bun'))
   const embedding = join(scratch, 'embedding')
   makeProject(embedding)
-  const embedded = ['@deskwire/sdk', '@deskwire/embedded-postgres', '@deskwire/service'].map((name) =>
-    pathOf(tarballs, name),
+  const embedded = ['@deskwire/sdk', '@deskwire/mcp', '@deskwire/embedded-postgres', '@deskwire/service'].map(
+    (name) => pathOf(tarballs, name),
   )
   await install(embedding, [...embedded, '@types/node@26.6.6'])
   const whole = join(scratch, 'whole')
@@ -108,7 +108,13 @@ export async function makeTrials(tarballs: readonly Tarball[], scratch: string):
       },
     }
   })
-  const typed = ['@deskwire/sdk', '@deskwire/mirror', '@deskwire/embedded-postgres', '@deskwire/service'].map(
+  const typed = [
+    '@deskwire/sdk',
+    '@deskwire/mirror',
+    '@deskwire/mcp',
+    '@deskwire/embedded-postgres',
+    '@deskwire/service',
+  ].map(
     (name): Trial => ({
       name: `${name}: are the types wrong? (ES modules)`,
       async run() {

@@ -12,7 +12,7 @@ import { publishedManifest, type Release } from './manifest.ts'
 export const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** Folders, each after those that it depends on. */
-export const packages = ['sdk', 'mirror', 'embedded-postgres', 'service', 'cli'] as const
+export const packages = ['sdk', 'mirror', 'mcp', 'embedded-postgres', 'service', 'cli'] as const
 
 /** Published next to the code, where the package has it. */
 const beside = ['README.md', 'vectors', 'assets'] as const

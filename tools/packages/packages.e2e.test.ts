@@ -22,6 +22,7 @@ const project = mkdtempSync(join(tmpdir(), 'deskwire-packages-'))
 const installed = {
   sdk: '@deskwire/sdk',
   mirror: '@deskwire/mirror',
+  mcp: '@deskwire/mcp',
   'embedded-postgres': '@deskwire/embedded-postgres',
   service: '@deskwire/service',
   cli: 'deskwire',

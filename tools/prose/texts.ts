@@ -61,9 +61,11 @@ function consoleStrings(): Text[] {
   return [...filesEndingIn('.tsx', src), ...filesEndingIn('.ts', src)].flatMap((path) => stringsIn(path))
 }
 
-/** Sentences of the service's code: details of problems, descriptions of fields, reasons in the log. */
+/** Sentences of the code of the service and its tools: details of problems, descriptions of fields, reasons in the log. */
 function details(): Text[] {
-  const paths = filesEndingIn('.ts', join(root, 'packages/service/src'))
+  const paths = ['service', 'mcp'].flatMap((name) =>
+    filesEndingIn('.ts', join(root, 'packages', name, 'src')),
+  )
   return paths.flatMap((path) => stringsIn(path, isSentence))
 }
 

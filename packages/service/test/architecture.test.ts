@@ -464,6 +464,24 @@ test('the launcher of the embedded PostgreSQL knows nothing of the service', () 
   ])
 })
 
+test('the tools for agents know the public API, and nothing of the service', () => {
+  const tools = fileURLToPath(new URL('../../mcp/src', import.meta.url))
+  const imported = readdirSync(tools).flatMap((name) =>
+    [...readFileSync(join(tools, name), 'utf8').matchAll(/(?:from |import\()'([^']+)'/g)].map(
+      ([, from]) => from,
+    ),
+  )
+  expect(imported.length).toBeGreaterThan(30)
+  expect(
+    [...new Set(imported)].filter((from) => !/^(node:|\.\/[\w-]+\.ts$)/.test(from ?? '')).sort(),
+  ).toEqual(['@deskwire/sdk', '@deskwire/sdk/clipped', '@modelcontextprotocol/server', 'zod'])
+})
+
+test('nothing of the tools for agents is loaded with the service', () => {
+  const loading = sources.filter(({ text }) => /^import (?!type )[^']*?from '@deskwire\/mcp'/m.test(text))
+  expect(loading.map(({ path }) => path)).toEqual([])
+})
+
 test('one place reads JSON, in every package', () => {
   const packages = fileURLToPath(new URL('../../', import.meta.url))
   const reading = readdirSync(packages, { recursive: true, encoding: 'utf8' })

@@ -1,46 +1,88 @@
 /**
  * `/mcp` (specification 15): a request passes the pipeline as any other, with its key, limits and permit. The protocol
- * and its package are loaded by the first request, so an installation without clients pays nothing.
+ * and `@deskwire/mcp` are loaded by the first request, so an installation without clients pays nothing.
  */
 import { isIP } from 'node:net'
 import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
+import type { Mcp, Subscriptions as McpSubscriptions } from '@deskwire/mcp'
+import type { Caller } from '../auth/authenticator.ts'
+import { createSender, type SenderOptions } from '../delivery/send/send.ts'
 import { countJson, parseJson } from '../http/read-body.ts'
 import { sent } from '../http/replies.ts'
 import { first } from '../http/static-content.ts'
+import type { Problem } from '../kernel/errors.ts'
 import { done, fail, ok, type Result } from '../kernel/outcome.ts'
+import type { Clock } from '../kernel/timestamps.ts'
+import { version } from '../kernel/version.ts'
+import type { Kind } from '../kinds/model/kind.ts'
 import { type Json, type Route, routesOf } from '../openapi/api-module.ts'
-import type { Mcp, McpParts } from './server.ts'
+import { endpointEvents, endpointScope } from '../webhooks/event-types.ts'
+import { type Challenge, type Subscriptions, subscriptionLimit } from '../webhooks/subscriptions.ts'
+import { askedAtOnce, createChallenge, type Refused } from './challenge.ts'
+import { asFetched, inProcess } from './in-process.ts'
 
 interface McpServices {
   /** Loads it once. */
   readonly mcp: () => Promise<Mcp>
-  readonly close: () => Promise<void>
+  readonly subscriptionsOf: (caller: Caller) => McpSubscriptions
   /** Origins of pages that may call. */
   readonly origins: ReadonlySet<string>
   readonly publicUrl: string | null
 }
 
-export function createMcpServices(
-  options: Omit<McpParts, 'schemas'> & {
-    readonly origins: readonly string[]
-    readonly publicUrl: string | null
-    /** `openapi.json`. */
-    readonly document: () => Promise<Json>
-  },
-): McpServices {
+export function createMcpServices(options: {
+  readonly kinds: readonly Kind[]
+  readonly clock: Clock
+  readonly origins: readonly string[]
+  readonly publicUrl: string | null
+  /** `openapi.json`. */
+  readonly document: () => Promise<Json>
+  /** Those of the caller's database. */
+  readonly subscriptionsOf: (caller: Caller) => Subscriptions
+  readonly receivers: Pick<SenderOptions, 'resolver' | 'targetCa' | 'answerTimeoutMs'>
+}): McpServices & { readonly close: () => Promise<void> } {
+  const { kinds, clock, origins, publicUrl, subscriptionsOf, receivers } = options
   let loaded: Mcp | null = null
   const mcp = first(async () => {
-    const [{ createMcp }, document] = await Promise.all([import('./server.ts'), options.document()])
+    const [{ createMcp }, document] = await Promise.all([import('@deskwire/mcp'), options.document()])
     const { schemas } = document.components as { schemas: Record<string, Json> }
-    loaded = createMcp({ ...options, schemas })
+    const otherSubjects = [{ events: endpointEvents, scope: endpointScope, schema: 'Webhook' }]
+    loaded = createMcp({ schemas, kinds, otherSubjects, version, now: () => clock.now() })
     return loaded
   })
+  const sender = createSender({ ...receivers, clock, maxSockets: askedAtOnce })
+  const challenge = createChallenge(sender, clock)
   return {
     mcp,
-    close: async () => loaded?.close(),
-    origins: new Set(options.origins),
-    publicUrl: options.publicUrl,
+    subscriptionsOf: (caller) => subscriptionsFor(caller, subscriptionsOf(caller), challenge(caller)),
+    async close() {
+      sender.close()
+      await loaded?.close()
+    },
+    origins: new Set(origins),
+    publicUrl,
+  }
+}
+
+/** Those of one caller, as the package wants them. */
+function subscriptionsFor(
+  caller: Caller,
+  subscriptions: Subscriptions,
+  challenge: Challenge<Problem | Refused>,
+): McpSubscriptions {
+  return {
+    limit: subscriptionLimit,
+    async subscribe(asked) {
+      const came = await subscriptions.subscribe(caller, asked, challenge)
+      if (came.outcome === 'done') return { made: { ...came.value } }
+      if (came.outcome !== 'refused') throw new Error(`a subscription came to ${came.outcome}`)
+      return 'callback' in came.error ? came.error : { refused: came.error }
+    },
+    async unsubscribe(of) {
+      const came = await subscriptions.unsubscribe(caller, of)
+      return came.outcome === 'refused' ? came.error : null
+    },
   }
 }
 
@@ -79,7 +121,7 @@ const post = routesOf<McpServices>()({
     isLight: () => true,
     read: async (bytes) => ok(bytes === null || bytes.length === 0 ? ok(undefined) : readMessage(bytes)),
   },
-  async handle({ mcp, origins, publicUrl }, { request, reply, body }) {
+  async handle({ mcp, subscriptionsOf, origins, publicUrl }, { request, reply, body, caller }) {
     const { origin } = request.headers
     // The protocol demands it; a page of another site has no key to send anyway.
     if (origin !== undefined && !isOwn(origin, request.origin, publicUrl) && !origins.has(origin)) {
@@ -93,7 +135,13 @@ const post = routesOf<McpServices>()({
     }
     // The calls that the tools make are admitted one by one: a permit held meanwhile could be the one they wait for.
     request.admitted?.releaseWhileWaiting()
-    const response = await (await mcp()).answer(request, parsed.value)
+    const session = {
+      scopes: caller.scopes,
+      fetch: inProcess(request),
+      baseUrl: request.origin,
+      subscriptions: subscriptionsOf(caller),
+    }
+    const response = await (await mcp()).answer(asFetched(request), parsed.value, session)
     reply.code(response.status)
     for (const [name, value] of response.headers) reply.header(name, value)
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream')

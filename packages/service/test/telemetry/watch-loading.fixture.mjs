@@ -4,7 +4,7 @@ import { registerHooks } from 'node:module'
 
 registerHooks({
   resolve(specifier, context, next) {
-    if (specifier.startsWith('@modelcontextprotocol/') || specifier === 'jose')
+    if (/^@(modelcontextprotocol\/|deskwire\/mcp)|^jose$/.test(specifier))
       process.stderr.write(`asked for ${specifier}\n`)
     if (specifier.startsWith('@opentelemetry/') && specifier !== '@opentelemetry/api') {
       process.stderr.write(`asked for ${specifier}\n`)

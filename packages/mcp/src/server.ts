@@ -1,4 +1,7 @@
 /** The MCP server: the official server package, the tools, and what the caller's scopes allow of them. */
+
+import { DeskwireError, type Fetch } from '@deskwire/sdk'
+import { clipped } from '@deskwire/sdk/clipped'
 import {
   type CallToolResult,
   createMcpHandler,
@@ -7,24 +10,14 @@ import {
   type StandardSchemaWithJSON,
   type ToolAnnotations,
 } from '@modelcontextprotocol/server'
-import type { FastifyRequest } from 'fastify'
-import type { Caller } from '../auth/authenticator.ts'
-import { grants } from '../auth/scopes.ts'
-import { createSender, type SenderOptions } from '../delivery/send/send.ts'
-import { callerOf } from '../http/authenticate.ts'
-import { clipped, type Problem } from '../kernel/errors.ts'
-import type { Result } from '../kernel/outcome.ts'
-import { version } from '../kernel/version.ts'
-import type { Json } from '../openapi/api-module.ts'
-import type { Subscriptions } from '../webhooks/subscriptions.ts'
-import { apiFor } from './api-calls.ts'
+import { apiOver, type Json } from './api.ts'
 import { bookingTools } from './booking-tools.ts'
 import { deskTools } from './desk-tools.ts'
 import { eventCapabilities, eventTypesOf, serveEvents } from './events.ts'
 import { skill } from './skill.ts'
 import { streamTools } from './stream-tools.ts'
-import { askedAtOnce, createChallenge, serveSubscriptions } from './subscribe.ts'
-import type { Arguments, Tool, ToolParts } from './tool.ts'
+import { type Subscriptions, serveSubscriptions } from './subscriptions.ts'
+import { type Arguments, type EventSubject, holds, type Tool, type ToolParts } from './tool.ts'
 
 const instructions = [
   'Deskwire is a customer service desk: customers, conversations with messages, tickets, bookings and teammates.',
@@ -58,22 +51,32 @@ function toolsOf(parts: ToolParts): readonly Tool[] {
 
 /** Whether a key with these scopes is shown the tool. */
 function mayUse(held: readonly string[], { scopes, anyScope = false }: Tool): boolean {
-  return anyScope ? scopes.some((scope) => grants(held, scope)) : scopes.every((scope) => grants(held, scope))
+  return anyScope ? scopes.some((scope) => holds(held, scope)) : scopes.every((scope) => holds(held, scope))
 }
 
 export interface McpParts extends ToolParts {
-  /** Those of the caller's database. */
-  readonly subscriptionsOf: (caller: Caller) => Subscriptions
-  readonly receivers: Pick<SenderOptions, 'resolver' | 'targetCa' | 'answerTimeoutMs'>
+  /** What events are about besides kinds. */
+  readonly otherSubjects: readonly EventSubject[]
+  /** Of the release. */
+  readonly version: string
+}
+
+/** One request's caller, and the way to the API for it. */
+export interface Session {
+  readonly scopes: readonly string[]
+  /** With the caller's credentials, whatever a call has. */
+  readonly fetch: Fetch
+  /** Of the API. */
+  readonly baseUrl: string
+  readonly subscriptions: Subscriptions
 }
 
 export type Mcp = ReturnType<typeof createMcp>
 
+/** The server. It holds nothing of a request after its answer. */
 export function createMcp(parts: McpParts) {
-  const { subscriptionsOf, receivers, clock } = parts
-  const sender = createSender({ ...receivers, clock, maxSockets: askedAtOnce })
-  const challenge = createChallenge(sender, clock)
-  const types = eventTypesOf(parts)
+  const { version, now } = parts
+  const types = eventTypesOf(parts, parts.otherSubjects)
   const tools = toolsOf(parts).map((tool) => ({
     tool,
     config: {
@@ -86,46 +89,34 @@ export function createMcp(parts: McpParts) {
   }))
   // A server for each request: the protocol has no sessions, and which tools there are depends on the caller.
   const handler = createMcpHandler(({ authInfo }) => {
-    const request = authInfo?.extra?.request as FastifyRequest
-    const caller = callerOf(request)
-    const { scopes } = caller
+    if (authInfo === undefined) throw new Error('a request has no session')
+    const { session, signal } = authInfo.extra as { session: Session; signal: AbortSignal }
+    const { scopes, subscriptions } = session
     const server = new McpServer(
       { name: 'deskwire', title: 'Deskwire', version },
       { instructions, capabilities },
     )
-    const api = apiFor(request)
-    const allow = serveEvents(server, types, { scopes, api, now: () => clock.now() })
-    serveSubscriptions(server, allow, { caller, subscriptions: subscriptionsOf(caller), challenge })
+    const api = apiOver(session.fetch, session.baseUrl, signal)
+    const allow = serveEvents(server, types, { scopes, api, now })
+    serveSubscriptions(server, allow, { scopes, subscriptions })
     server.registerResource('skill', skillAddress, about, ({ href: uri }) => ({
       contents: [{ uri, mimeType: about.mimeType, text: skill }],
     }))
     for (const { tool, config } of tools)
       if (mayUse(scopes, tool))
-        server.registerTool(tool.name, config, async (args) => resultOf(await tool.run(args, api)))
+        server.registerTool(tool.name, config, (args) => tool.run(args, api).then(resultOf, refusalOf))
     return server
   })
   return {
-    /** Answers one request of a client, whose body is `parsedBody`; undefined: it has none. */
-    answer(request: FastifyRequest, parsedBody: unknown): Promise<Response> {
-      const { origin, url, headers, method, disconnected } = request
-      const given = Object.entries(headers).filter(
-        (pair): pair is [string, string] => typeof pair[1] === 'string',
-      )
-      const web = new Request(new URL(url, origin), {
-        method,
-        headers: given,
-        signal: disconnected,
-      })
-      const { apiKeyId, scopes } = callerOf(request)
-      // The token itself stays with the request.
-      const authInfo = { token: '', clientId: apiKeyId, scopes: [...scopes], extra: { request } }
-      return handler.fetch(web, { authInfo, parsedBody })
+    /** Answers one request of a client, until its signal aborts. Its body is `parsedBody`; undefined: it has none. */
+    answer(request: Request, parsedBody: unknown, session: Session): Promise<Response> {
+      // The token itself stays with the transport.
+      const extra = { session, signal: request.signal }
+      const authInfo = { token: '', clientId: '', scopes: [...session.scopes], extra }
+      return handler.fetch(request, { authInfo, parsedBody })
     },
     /** Ends the requests under way. */
-    async close(): Promise<void> {
-      sender.close()
-      await handler.close()
-    },
+    close: () => handler.close(),
   }
 }
 
@@ -147,23 +138,24 @@ function briefly(schema: StandardSchemaWithJSON<Arguments, Arguments>): typeof s
 
 const longestRefusal = 2_000
 
-function resultOf(result: Result<Json, Problem>): CallToolResult {
-  if (!result.ok) return { isError: true, content: [{ type: 'text', text: explained(result.error) }] }
+function resultOf(value: Json): CallToolResult {
   return {
-    structuredContent: result.value,
+    structuredContent: value,
     content: [
       { type: 'text', text: untrusted },
-      { type: 'text', text: JSON.stringify(result.value) },
+      { type: 'text', text: JSON.stringify(value) },
     ],
   }
 }
 
 /** The API's own words, with every field that is wrong. */
-function explained({ code, detail, errors = [], existingId }: Problem): string {
-  const fields = errors.length > 1 ? errors.map((error) => `${error.pointer}: ${error.detail}`) : []
-  return [
-    `${code}: ${detail}`,
-    ...fields,
-    ...(existingId === undefined ? [] : [`existingId: ${existingId}`]),
-  ].join('\n')
+function refusalOf(error: unknown): CallToolResult {
+  if (!(error instanceof DeskwireError)) throw error
+  const { code, detail, errors, problem } = error
+  const fields = errors.length > 1 ? errors.map((fault) => `${fault.pointer}: ${fault.detail}`) : []
+  const existing = problem.existingId === undefined ? [] : [`existingId: ${problem.existingId}`]
+  return {
+    isError: true,
+    content: [{ type: 'text', text: [`${code}: ${detail}`, ...fields, ...existing].join('\n') }],
+  }
 }

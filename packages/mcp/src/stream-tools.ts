@@ -1,8 +1,5 @@
 /** Tools for what happened and what was delivered: the stream of changes, endpoints, and replays. */
-import type { Problem } from '../kernel/errors.ts'
-import { ok, type Result } from '../kernel/outcome.ts'
-import type { Json } from '../openapi/api-module.ts'
-import type { Api } from './api-calls.ts'
+import type { Api, Json } from './api.ts'
 import {
   id,
   instant,
@@ -54,16 +51,10 @@ export function streamTools(parts: ToolParts): readonly Tool[] {
         { cursor, updatedAfter = cursor === undefined ? '1970-01-01T00:00:00Z' : undefined, limit },
         api,
       ) {
-        const page = await api.get('/v1/changes', { cursor, updatedAfter, limit: limit ?? 20 })
-        if (!page.ok) return page
-        const { data, pagination } = page.value as { data: Json; pagination: Json }
+        const page = await api.get('/changes', { cursor, updatedAfter, limit: limit ?? 20 })
+        const { data, pagination } = page as { data: Json; pagination: Json }
         const { nextCursor, hasMore, checkpoint } = pagination
-        return ok({
-          changes: data,
-          nextCursor,
-          hasMore,
-          ...(checkpoint === undefined ? {} : { checkpoint }),
-        })
+        return { changes: data, nextCursor, hasMore, ...(checkpoint === undefined ? {} : { checkpoint }) }
       },
     },
     {
@@ -105,12 +96,11 @@ interface Endpoint extends Json {
   readonly missedSince: string | null
 }
 
-async function deliveryProblems(_args: unknown, api: Api): Promise<Result<Json, Problem>> {
+async function deliveryProblems(_args: unknown, api: Api): Promise<Json> {
   const endpoints: Endpoint[] = []
   for (let offset = 0; ; offset += 100) {
-    const page = await api.get('/v1/webhooks', { limit: 100, offset })
-    if (!page.ok) return page
-    const { data, pagination } = page.value as unknown as {
+    const page = await api.get('/webhooks', { limit: 100, offset })
+    const { data, pagination } = page as unknown as {
       data: readonly Endpoint[]
       pagination: { hasMore: boolean }
     }
@@ -125,12 +115,11 @@ async function deliveryProblems(_args: unknown, api: Api): Promise<Result<Json, 
   for (const [place, endpoint] of troubled.entries()) {
     const failures =
       place < shownEndpoints
-        ? await api.get(`/v1/webhooks/${endpoint.id}/deliveries`, { status: 'failed', limit: shownFailures })
-        : ok({ data: [] })
-    if (!failures.ok) return failures
-    problems.push({ endpoint, failures: failures.value.data })
+        ? await api.get(`/webhooks/${endpoint.id}/deliveries`, { status: 'failed', limit: shownFailures })
+        : { data: [] }
+    problems.push({ endpoint, failures: failures.data })
   }
-  return ok({ problems, healthy: endpoints.length - troubled.length })
+  return { problems, healthy: endpoints.length - troubled.length }
 }
 
 function replay(parts: ToolParts): Tool {
@@ -161,15 +150,14 @@ function replay(parts: ToolParts): Tool {
       ['dryRun', 'since', 'endpoint'],
     ),
     async run({ endpointId, dryRun = false, idempotencyKey, since: asked, ...window }, api) {
-      const endpoint = await api.get(`/v1/webhooks/${endpointId}`)
-      if (!endpoint.ok) return endpoint
-      const { missedSince, failingSince, createdAt } = endpoint.value
+      const endpoint = await api.get(`/webhooks/${endpointId}`)
+      const { missedSince, failingSince, createdAt } = endpoint
       const since = asked ?? missedSince ?? failingSince ?? createdAt
-      const shownNow = { dryRun, since, endpoint: endpoint.value }
-      if (dryRun) return ok(shownNow)
-      const path = `/v1/webhooks/${endpointId}/recover`
+      const shownNow = { dryRun, since, endpoint }
+      if (dryRun) return shownNow
+      const path = `/webhooks/${endpointId}/recover`
       const recovery = await api.send('POST', path, { since, ...window }, { idempotencyKey })
-      return recovery.ok ? ok({ ...shownNow, recovery: recovery.value }) : recovery
+      return { ...shownNow, recovery }
     },
   }
 }

@@ -1,6 +1,5 @@
 /** Tools that make one write of the API: a creation, a change or an action. */
-import { ok } from '../kernel/outcome.ts'
-import type { Json } from '../openapi/api-module.ts'
+import type { Json } from './api.ts'
 import { type Arguments, objectOf, schemaOf, shown, type Tool, type ToolParts, words } from './tool.ts'
 
 interface Write {
@@ -53,10 +52,10 @@ export function writeTool(parts: ToolParts, declared: WriteTool): Tool {
     async run(args, api) {
       const { id, body } = write(args)
       const { dryRun = false, expectedVersion, idempotencyKey } = args
-      const path = ['/v1', plural, id, action].filter((part) => part !== undefined).join('/')
+      const path = [plural, id, action].filter((part) => part !== undefined).join('/')
       const headers = { expectedVersion, idempotencyKey }
-      const result = await api.send(isUpdate ? 'PATCH' : 'POST', `${path}?dryRun=${dryRun}`, body, headers)
-      return result.ok ? ok({ dryRun, [kind.name]: result.value }) : result
+      const written = await api.send(isUpdate ? 'PATCH' : 'POST', `/${path}?dryRun=${dryRun}`, body, headers)
+      return { dryRun, [kind.name]: written }
     },
   }
 }

@@ -1,7 +1,5 @@
 /** Tools for bookings. */
-import { type Problem, problem } from '../kernel/errors.ts'
-import { fail, ok, type Result } from '../kernel/outcome.ts'
-import type { Api } from './api-calls.ts'
+import { type Api, refusal } from './api.ts'
 import { id, instant, objectOf, propertiesOf, requiredBy, type Tool, type ToolParts, whole } from './tool.ts'
 import { writeTool } from './write-tool.ts'
 
@@ -64,7 +62,7 @@ interface Booking {
   readonly status: string
 }
 
-function findSlot({ clock }: ToolParts): Tool {
+function findSlot({ now: clock }: ToolParts): Tool {
   return {
     name: 'find_slot',
     title: 'Find a free time',
@@ -99,20 +97,19 @@ function findSlot({ clock }: ToolParts): Tool {
     async run({ from, to, minutes = 30, everyMinutes = 30, assigneeId, limit = 10 }, api) {
       const [begin, end] = [Date.parse(from), Date.parse(to)]
       if (!(begin < end) || end - begin > widest)
-        return fail(problem('invalid_parameter', 'to must be later than from, by 31 days at most.'))
-      const now = clock.now()
-      if (end <= now) return fail(problem('invalid_parameter', 'to must be later than now.'))
+        throw refusal('to must be later than from, by 31 days at most.')
+      const now = clock()
+      if (end <= now) throw refusal('to must be later than now.')
       const every = everyMinutes * minute
       const first = begin + Math.max(0, Math.ceil((now - begin) / every)) * every
       const taken = await takenTimes(api, first, end, assigneeId)
-      if (!taken.ok) return taken
       const slots: { startAt: string; endAt: string }[] = []
       for (let at = first; at + minutes * minute <= end && slots.length < limit; at += every) {
         const until = at + minutes * minute
-        if (taken.value.some((time) => time.begin < until && time.end > at)) continue
+        if (taken.some((time) => time.begin < until && time.end > at)) continue
         slots.push({ startAt: new Date(at).toISOString(), endAt: new Date(until).toISOString() })
       }
-      return ok({ slots })
+      return { slots }
     },
   }
 }
@@ -122,14 +119,13 @@ async function takenTimes(
   begin: number,
   end: number,
   assigneeId: string | undefined,
-): Promise<Result<readonly { begin: number; end: number }[], Problem>> {
+): Promise<readonly { begin: number; end: number }[]> {
   const [endAfter, startBefore] = [begin, end].map((time) => new Date(time).toISOString())
   const taken: { begin: number; end: number }[] = []
   let after: string | undefined
   for (let read = 0; read < maxRead; read += 100) {
-    const page = await api.get('/v1/bookings', { endAfter, startBefore, assigneeId, limit: 100, after })
-    if (!page.ok) return page
-    const { data, pagination } = page.value as unknown as {
+    const page = await api.get('/bookings', { endAfter, startBefore, assigneeId, limit: 100, after })
+    const { data, pagination } = page as unknown as {
       data: readonly Booking[]
       pagination: { hasMore: boolean }
     }
@@ -137,9 +133,7 @@ async function takenTimes(
       if (status === 'pending' || status === 'confirmed')
         taken.push({ begin: Date.parse(startAt), end: Date.parse(endAt) })
     after = data.at(-1)?.id
-    if (!pagination.hasMore) return ok(taken)
+    if (!pagination.hasMore) return taken
   }
-  return fail(
-    problem('invalid_parameter', `There are more than ${maxRead} bookings then: ask for fewer days.`),
-  )
+  throw refusal(`There are more than ${maxRead} bookings then: ask for fewer days.`)
 }

@@ -1,6 +1,5 @@
 /** The errors of the extension for events. */
 import { ProtocolError } from '@modelcontextprotocol/server'
-import type { Problem } from '../kernel/errors.ts'
 
 export const codes = {
   notFound: -32_023,
@@ -11,8 +10,15 @@ export const codes = {
   invalidParams: -32_602,
 } as const
 
+/** A problem of the API: a DeskwireError has these members. */
+export interface Refusal {
+  readonly code: string
+  readonly detail: string
+  readonly errors?: readonly { readonly pointer: string; readonly detail: string }[]
+}
+
 /** The API's problem in the words of the protocol. */
-export function protocolError({ code, detail, errors = [] }: Problem): ProtocolError {
+export function protocolError({ code, detail, errors = [] }: Refusal): ProtocolError {
   const data = { reason: code }
   switch (code) {
     case 'insufficient_scope':

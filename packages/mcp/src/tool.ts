@@ -1,10 +1,5 @@
 /** A tool as a value: what `tools/list` shows of it, and what it does with the API. */
-import type { Problem } from '../kernel/errors.ts'
-import type { Result } from '../kernel/outcome.ts'
-import type { Clock } from '../kernel/timestamps.ts'
-import type { Kind } from '../kinds/model/kind.ts'
-import type { Json } from '../openapi/api-module.ts'
-import type { Api } from './api-calls.ts'
+import type { Api, Json } from './api.ts'
 
 /** They have been checked against the tool's input schema. */
 // biome-ignore lint/suspicious/noExplicitAny: each tool knows the types that its own schema declares
@@ -20,14 +15,36 @@ export interface Tool {
   readonly effect: 'reads' | 'adds' | 'changes' | 'sends'
   readonly input: Json
   readonly output: Json
-  run(args: Arguments, api: Api): Promise<Result<Json, Problem>>
+  /** Throws a DeskwireError for a refusal. */
+  run(args: Arguments, api: Api): Promise<Json>
+}
+
+/** What events are about, and the scope that shows it. */
+export interface EventSubject {
+  readonly scope: string
+  /** Of the API, by name. */
+  readonly schema: string
+  /** What each type reports: `a ticket is created`. */
+  readonly events: Readonly<Record<string, string>>
+}
+
+/** A kind of the desk, as far as tools know it. */
+export interface Kind {
+  readonly name: string
+  readonly plural: string
+  readonly events: Readonly<Record<string, string>>
 }
 
 /** What tools are made from: the schemas of the API by name, and its kinds. */
 export interface ToolParts {
   readonly schemas: Readonly<Record<string, Json>>
   readonly kinds: readonly Kind[]
-  readonly clock: Clock
+  readonly now: () => number
+}
+
+/** Whether a key with these scopes may do what needs this one. */
+export function holds(scopes: readonly string[], needed: string): boolean {
+  return scopes.includes('*') || scopes.includes(needed)
 }
 
 export const id = (description: string): Json => ({ type: 'string', format: 'uuid', description })

@@ -1,98 +1,19 @@
-/** Events by webhook: `events/subscribe`, which also refreshes, and `events/unsubscribe`. */
+/** Asks the receiver of a subscription whether it wants deliveries. */
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { readJson } from '@deskwire/sdk/json'
-import { type McpServer, ProtocolError } from '@modelcontextprotocol/server'
-import { z } from 'zod'
 import { createRateLimiter } from '../admission/rate-limit.ts'
 import type { Caller } from '../auth/authenticator.ts'
-import { grants } from '../auth/scopes.ts'
 import type { Sender } from '../delivery/send/send.ts'
 import { createSigner } from '../delivery/signer.ts'
 import type { SendOutcome } from '../delivery/verdict.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import { version } from '../kernel/version.ts'
-import { type Challenge, type Subscriptions, subscriptionLimit } from '../webhooks/subscriptions.ts'
-import { codes, protocolError } from './event-errors.ts'
-
-/** Needed besides the scope of the event, as for every endpoint. */
-const scope = 'webhooks:write'
-
-export const maySubscribe = (scopes: readonly string[]): boolean => grants(scopes, scope)
-
-const identity = z.looseObject({
-  name: z.string(),
-  arguments: z.strictObject({ subject: z.uuid().toLowerCase().optional() }).nullish(),
-  delivery: z.looseObject({ url: z.string() }),
-})
-const subscribing = identity.extend({
-  delivery: z.looseObject({ mode: z.string().default('webhook'), url: z.string(), secret: z.string() }),
-  cursor: z.string().nullish(),
-  maxAgeMs: z.int().nonnegative().nullish(),
-  ttlMs: z.int().positive().nullish(),
-})
+import type { Challenge } from '../webhooks/subscriptions.ts'
 
 /** Why the receiver did not agree to deliveries: one of the categories that the extension has. */
-interface Refused {
+export interface Refused {
   readonly callback: string
-}
-
-/** `allow`: throws unless the caller may have the event. */
-export function serveSubscriptions(
-  server: McpServer,
-  allow: (name: string) => void,
-  options: {
-    readonly caller: Caller
-    readonly subscriptions: Subscriptions
-    readonly challenge: (caller: Caller) => Challenge<Refused | Problem>
-  },
-): void {
-  const { caller, subscriptions, challenge } = options
-
-  server.server.setRequestHandler('events/subscribe', { params: subscribing }, async (params) => {
-    const { name, delivery, arguments: args, ttlMs = null, maxAgeMs: maxAge = null, cursor = null } = params
-    check(name)
-    const { mode, url, secret } = delivery
-    if (mode !== 'webhook')
-      throw new ProtocolError(codes.unsupported, `There is no delivery by ${mode} here.`, {
-        feature: 'deliveryMode',
-        value: mode,
-      })
-    const asked = { name, url, secret, subject: args?.subject ?? null, ttl: ttlMs, maxAge, cursor }
-    const came = await subscriptions.subscribe(caller, asked, challenge(caller))
-    if (came.outcome === 'done') return { ...came.value }
-    throw came.outcome === 'refused'
-      ? refusal(came.error)
-      : new Error(`a subscription came to ${came.outcome}`)
-  })
-
-  server.server.setRequestHandler('events/unsubscribe', { params: identity }, async (params) => {
-    const { name, arguments: args, delivery } = params
-    check(name)
-    const came = await subscriptions.unsubscribe(caller, {
-      name,
-      url: delivery.url,
-      subject: args?.subject ?? null,
-    })
-    if (came.outcome === 'refused')
-      throw new ProtocolError(codes.notFound, came.error.detail, { kind: 'subscription' })
-    return {}
-  })
-
-  function check(name: string): void {
-    allow(name)
-    if (!maySubscribe(caller.scopes))
-      throw new ProtocolError(codes.forbidden, `This needs a key with the scope ${scope}.`)
-  }
-}
-
-function refusal(error: Problem | Refused): ProtocolError {
-  if ('callback' in error)
-    return new ProtocolError(codes.callback, 'The URL did not agree to deliveries.', {
-      reason: error.callback,
-    })
-  if (error.code !== 'limit_reached') return protocolError(error)
-  return new ProtocolError(codes.exhausted, error.detail, { limit: 'subscriptions', max: subscriptionLimit })
 }
 
 /** Challenges sent to one host, by all callers together; and challenges under way at once, to all hosts. */

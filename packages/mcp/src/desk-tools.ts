@@ -1,8 +1,6 @@
 /** Tools for customers, conversations and tickets. */
-import { clipped, type Problem, problem } from '../kernel/errors.ts'
-import { fail, ok, type Result } from '../kernel/outcome.ts'
-import type { Json } from '../openapi/api-module.ts'
-import type { Api } from './api-calls.ts'
+import { clipped } from '@deskwire/sdk/clipped'
+import { type Api, type Json, refusal } from './api.ts'
 import {
   id,
   objectOf,
@@ -160,16 +158,12 @@ function find(parts: ToolParts): Tool {
     async run({ kind, q, where = {}, limit = 10, offset = 0 }, api) {
       const misplaced = notFilters.find((name) => Object.hasOwn(where, name))
       if (misplaced !== undefined)
-        return fail(
-          problem(
-            'invalid_parameter',
-            `where takes filters alone, without ${misplaced}; q, limit and offset are arguments next to it.`,
-          ),
+        throw refusal(
+          `where takes filters alone, without ${misplaced}; q, limit and offset are arguments next to it.`,
         )
-      const page = await api.get(`/v1/${kind}`, { ...where, q, limit, offset })
-      if (!page.ok) return page
-      const { data, pagination } = page.value as { data: readonly Json[]; pagination: Json }
-      return ok({ found: data, total: pagination.total, hasMore: pagination.hasMore })
+      const page = await api.get(`/${kind}`, { ...where, q, limit, offset })
+      const { data, pagination } = page as { data: readonly Json[]; pagination: Json }
+      return { found: data, total: pagination.total, hasMore: pagination.hasMore }
     },
   }
 }
@@ -214,10 +208,9 @@ function readConversation(parts: ToolParts): Tool {
       ['conversation', 'messages', 'nextCursor'],
     ),
     async run({ conversationId, maxTokens = 4_000, cursor }, api) {
-      const conversation = await api.get(`/v1/conversations/${conversationId}`)
-      if (!conversation.ok) return conversation
+      const conversation = await api.get(`/conversations/${conversationId}`)
       const read = await messagesOf(api, conversationId, maxTokens * charactersPerToken, cursor)
-      return read.ok ? ok({ conversation: conversation.value, ...read.value }) : read
+      return { conversation, ...read }
     },
   }
 }
@@ -228,25 +221,24 @@ async function messagesOf(
   conversationId: string,
   characters: number,
   cursor: string | undefined,
-): Promise<Result<{ messages: readonly Json[]; nextCursor: string | null }, Problem>> {
+): Promise<{ messages: readonly Json[]; nextCursor: string | null }> {
   const messages: Json[] = []
   let left = characters
   for (let after = cursor; ; ) {
-    const page = await api.get('/v1/messages', { conversationId, after, limit: 50 })
-    if (!page.ok) return fail(page.error)
-    const { data, pagination } = page.value as unknown as {
+    const page = await api.get('/messages', { conversationId, after, limit: 50 })
+    const { data, pagination } = page as unknown as {
       data: readonly Message[]
       pagination: { hasMore: boolean }
     }
     for (const message of data) {
       const length = message.body?.length ?? 0
       // The first is shown in any case, cut if it must be.
-      if (length > left && messages.length > 0) return ok({ messages, nextCursor: after ?? null })
+      if (length > left && messages.length > 0) return { messages, nextCursor: after ?? null }
       messages.push(cutTo(message, left))
       left -= Math.min(length, left)
       after = message.id
     }
-    if (!pagination.hasMore) return ok({ messages, nextCursor: null })
+    if (!pagination.hasMore) return { messages, nextCursor: null }
   }
 }
 

@@ -1,19 +1,15 @@
 /**
- * Events (SEP-3415, `io.modelcontextprotocol/events`) by poll and push (by webhook: `subscribe.ts`): the ordered events of `GET /v1/events`, whose
+ * Events (SEP-3415, `io.modelcontextprotocol/events`) by poll and push (by webhook: `subscriptions.ts`): the ordered events of `GET /v1/events`, whose
  * cursors lose nothing while the log keeps it.
  */
 import { setTimeout as delay } from 'node:timers/promises'
+import { DeskwireError } from '@deskwire/sdk'
 import { type McpServer, ProtocolError, type ServerContext } from '@modelcontextprotocol/server'
 import { z } from 'zod'
-import { grants } from '../auth/scopes.ts'
-import type { Problem } from '../kernel/errors.ts'
-import { ok, type Result } from '../kernel/outcome.ts'
-import type { Json } from '../openapi/api-module.ts'
-import { endpointEvents, endpointScope } from '../webhooks/event-types.ts'
-import type { Api } from './api-calls.ts'
+import type { Api, Json } from './api.ts'
 import { codes, protocolError } from './event-errors.ts'
-import { maySubscribe } from './subscribe.ts'
-import { id, objectOf, schemaOf, shown, type ToolParts } from './tool.ts'
+import { maySubscribe } from './subscriptions.ts'
+import { type EventSubject, holds, id, objectOf, schemaOf, shown, type ToolParts } from './tool.ts'
 
 export const eventCapabilities = {
   extensions: { 'io.modelcontextprotocol/events': {} },
@@ -36,7 +32,8 @@ export interface EventType {
   readonly descriptor: Json
 }
 
-export function eventTypesOf(parts: ToolParts): readonly EventType[] {
+/** `others`: subjects that are no kinds. */
+export function eventTypesOf(parts: ToolParts, others: readonly EventSubject[]): readonly EventType[] {
   const ofKinds = parts.kinds.map((kind) => ({
     events: kind.events,
     scope: `${kind.plural}:read`,
@@ -46,8 +43,11 @@ export function eventTypesOf(parts: ToolParts): readonly EventType[] {
       'The object as it is now, or its removal record; id and object alone where a webhook would be too large; empty when it is gone. Untrusted data.',
     ),
   }))
-  const endpoint = shown(parts, 'Webhook', 'The endpoint as it was then; empty when it is gone.')
-  const subjects = [...ofKinds, { events: endpointEvents, scope: endpointScope, payload: endpoint }]
+  const ofOthers = others.map(({ schema, ...subject }) => ({
+    ...subject,
+    payload: shown(parts, schema, 'The object as it was then; empty when it is gone.'),
+  }))
+  const subjects = [...ofKinds, ...ofOthers]
   return subjects.flatMap(({ events, scope, payload }) =>
     Object.entries(events).map(([name, when]) => ({
       name,
@@ -98,7 +98,7 @@ export function serveEvents(
   { scopes, api, now }: { scopes: readonly string[]; api: Api; now: () => number },
 ): (name: string) => void {
   const delivery = ['push', 'poll', ...(maySubscribe(scopes) ? ['webhook'] : [])]
-  const readable = types.filter(({ scope }) => grants(scopes, scope))
+  const readable = types.filter(({ scope }) => holds(scopes, scope))
 
   server.server.setRequestHandler('events/list', { params: z.looseObject({}) }, () => ({
     events: readable.map(({ descriptor }) => ({ ...descriptor, delivery })),
@@ -106,16 +106,16 @@ export function serveEvents(
 
   server.server.setRequestHandler('events/poll', { params: polled }, async (params) => {
     allow(params.name)
-    const read = await readEvents(params, params.cursor ?? null, { limit: params.maxEvents ?? maxEvents })
-    if (!read.ok) throw protocolError(read.error)
-    return { ...read.value, nextPollMs: pollMilliseconds }
+    const read = await readEvents(params, params.cursor ?? null, {
+      limit: params.maxEvents ?? maxEvents,
+    }).catch(refused)
+    return { ...read, nextPollMs: pollMilliseconds }
   })
 
   server.server.setRequestHandler('events/stream', { params: subscription }, async (params, context) => {
     allow(params.name)
-    const begin = await readEvents(params, params.cursor ?? null, { limit: maxEvents })
-    if (!begin.ok) throw protocolError(begin.error)
-    await stream(params, begin.value, context)
+    const begin = await readEvents(params, params.cursor ?? null, { limit: maxEvents }).catch(refused)
+    await stream(params, begin, context)
     return { _meta: of(context) }
   })
 
@@ -150,13 +150,13 @@ export function serveEvents(
       if (read.events.length === 0) await notify('heartbeat', { cursor: read.cursor })
       before = read.cursor
       const wait = read.hasMore ? 0 : beatSeconds
-      const next = await readEvents({ ...params, maxAgeMs: null }, before, { limit: maxEvents, wait })
-      if (mcpReq.signal.aborted) return
-      if (next.ok) {
-        read = next.value
+      try {
+        read = await readEvents({ ...params, maxAgeMs: null }, before, { limit: maxEvents, wait })
         if (read.truncated) await notify('active', { cursor: read.cursor, truncated: true })
-      } else {
-        const { code, message, data } = protocolError(next.error)
+      } catch (failure) {
+        if (mcpReq.signal.aborted) return
+        if (!(failure instanceof DeskwireError)) throw failure
+        const { code, message, data } = protocolError(failure)
         const error = { code, message, ...(data === undefined ? {} : { data }) }
         if (code === codes.forbidden) return notify('terminated', { error })
         await notify('error', { error })
@@ -170,43 +170,46 @@ export function serveEvents(
     { name, arguments: args, maxAgeMs }: Subscription,
     cursor: string | null,
     { limit, wait = 0 }: { readonly limit: number; readonly wait?: number },
-  ): Promise<Result<Read, Problem>> {
+  ): Promise<Read> {
     if (cursor === null) return fromNow(name, false)
-    const page = await list({
-      types: name,
-      subject: args?.subject,
-      cursor,
-      limit: Math.min(limit, maxEvents),
-      wait,
-    })
+    const query = { types: name, subject: args?.subject, cursor, limit: Math.min(limit, maxEvents), wait }
+    const page = await list(query).catch(goneOn)
     // The log does not go back so far, or a backup was restored: it goes on from now, and the client is told.
-    if (!page.ok) return page.error.code === 'cursor_too_old' ? fromNow(name, true) : page
-    const { data, pagination } = page.value
+    if (page === null) return fromNow(name, true)
+    const { data, pagination } = page
     const oldest = maxAgeMs == null ? 0 : now() - maxAgeMs
     const events = data.filter(({ createdAt }) => Date.parse(createdAt) >= oldest)
-    return ok({
+    return {
       events: events.map(occurrence),
       cursor: pagination.nextCursor,
       truncated: events.length < data.length,
       hasMore: pagination.hasMore,
-    })
+    }
   }
 
   /** After the last event there is. */
-  async function fromNow(name: string, truncated: boolean): Promise<Result<Read, Problem>> {
+  async function fromNow(name: string, truncated: boolean): Promise<Read> {
     let from: Json = { createdAfter: new Date(now() - startWindow).toISOString() }
     for (;;) {
       const page = await list({ types: name, limit: maxEvents, ...from })
-      if (!page.ok) return page
-      const { nextCursor: cursor, hasMore } = page.value.pagination
-      if (!hasMore) return ok({ events: [], cursor, truncated, hasMore: false })
+      const { nextCursor: cursor, hasMore } = page.pagination
+      if (!hasMore) return { events: [], cursor, truncated, hasMore: false }
       from = { cursor }
     }
   }
 
-  function list(query: Json): Promise<Result<Page, Problem>> {
-    return api.get('/v1/events', query) as Promise<Result<unknown, Problem>> as Promise<Result<Page, Problem>>
+  async function list(query: Json): Promise<Page> {
+    return (await api.get('/events', query)) as unknown as Page
   }
+}
+
+function refused(error: unknown): never {
+  throw error instanceof DeskwireError ? protocolError(error) : error
+}
+
+function goneOn(error: unknown): null {
+  if (error instanceof DeskwireError && error.code === 'cursor_too_old') return null
+  throw error
 }
 
 function occurrence({ id: eventId, type: name, createdAt: timestamp, data }: Occurrence): Json {
