@@ -119,8 +119,11 @@ export function deskTools(parts: ToolParts): readonly Tool[] {
   ]
 }
 
-/** Parameters of a list that `find` sends itself, or that make it another one. */
-const notFilters = ['q', 'limit', 'offset', 'after', 'ids', 'updatedAfter', 'cursor', 'wait']
+/** Parameters of a list that are arguments of `find`, and those that make it another list. */
+const ownArguments = ['q', 'limit', 'offset']
+const notFilters = [...ownArguments, 'after', 'updatedAfter', 'cursor', 'wait']
+
+const initialLimit = 10
 
 function find(parts: ToolParts): Tool {
   // Messages are read with their conversation.
@@ -140,9 +143,9 @@ function find(parts: ToolParts): Tool {
           type: 'object',
           additionalProperties: { type: ['string', 'number', 'boolean'] },
           description:
-            'Filters of the list: for example {"status": "open", "customerId": "…"}, {"email": "…"}, {"tag": "vip"}. An unknown one is refused with a list of those there are.',
+            'Filters of the list: for example {"status": "open", "customerId": "…"}, {"email": "…"}, {"tag": "vip"}; or alone {"ids": "…,…"}. An unknown one is refused with a list of those there are.',
         },
-        limit: whole('Objects at most.', 1, 100, 10),
+        limit: whole('Objects at most.', 1, 100, initialLimit),
         offset: whole('Objects to pass over.', 0, 100_000, 0),
       },
       ['kind'],
@@ -155,13 +158,17 @@ function find(parts: ToolParts): Tool {
       },
       ['found', 'total', 'hasMore'],
     ),
-    async run({ kind, q, where = {}, limit = 10, offset = 0 }, api) {
+    async run({ kind, where = {}, ...paging }, api) {
       const misplaced = notFilters.find((name) => Object.hasOwn(where, name))
       if (misplaced !== undefined)
         throw refusal(
-          `where takes filters alone, without ${misplaced}; q, limit and offset are arguments next to it.`,
+          ownArguments.includes(misplaced)
+            ? `where takes filters alone: give ${misplaced} next to where.`
+            : `where takes filters alone, without ${misplaced}. changes_since follows what changes.`,
         )
-      const page = await api.get(`/${kind}`, { ...where, q, limit, offset })
+      // Objects that are named by their ids are on one page.
+      const most = Object.hasOwn(where, 'ids') ? {} : { limit: initialLimit }
+      const page = await api.get(`/${kind}`, { ...where, ...most, ...paging })
       const { data, pagination } = page as { data: readonly Json[]; pagination: Json }
       return { found: data, total: pagination.total, hasMore: pagination.hasMore }
     },

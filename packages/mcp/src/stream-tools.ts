@@ -135,7 +135,11 @@ function replay(parts: ToolParts): Tool {
         endpointId: id('The endpoint.'),
         ...propertiesOf(parts, 'RecoveryCreate', ['since']),
         since: instant('The earliest event. Default: since the endpoint has missed events.'),
-        dryRun: { type: 'boolean', default: false, description: 'Shows the endpoint and sends nothing.' },
+        dryRun: {
+          type: 'boolean',
+          default: false,
+          description: 'Decides and sends nothing: shows the replay, or the refusal.',
+        },
         idempotencyKey: words('Your own name for this call: under the same name it is made once.'),
       },
       ['endpointId'],
@@ -145,19 +149,17 @@ function replay(parts: ToolParts): Tool {
         dryRun: { type: 'boolean' },
         since: instant('The earliest event.'),
         endpoint: shown(parts, 'Webhook', 'The endpoint, before the replay.'),
-        recovery: shown(parts, 'Recovery', 'The replay, running.'),
+        recovery: shown(parts, 'Recovery', 'The replay, running; of a dry run, as it would be.'),
       },
-      ['dryRun', 'since', 'endpoint'],
+      ['dryRun', 'since', 'endpoint', 'recovery'],
     ),
     async run({ endpointId, dryRun = false, idempotencyKey, since: asked, ...window }, api) {
       const endpoint = await api.get(`/webhooks/${endpointId}`)
       const { missedSince, failingSince, createdAt } = endpoint
       const since = asked ?? missedSince ?? failingSince ?? createdAt
-      const shownNow = { dryRun, since, endpoint }
-      if (dryRun) return shownNow
-      const path = `/webhooks/${endpointId}/recover`
+      const path = `/webhooks/${endpointId}/recover?dryRun=${dryRun}`
       const recovery = await api.send('POST', path, { since, ...window }, { idempotencyKey })
-      return { ...shownNow, recovery }
+      return { dryRun, since, endpoint, recovery }
     },
   }
 }

@@ -89,7 +89,7 @@ export function anId<Initial extends string | null>(
   }
 }
 
-export function flag(description: string): ReadParameter<boolean> {
+function flag(description: string): ReadParameter<boolean> {
   return {
     description,
     schema: { type: 'boolean', default: false },
@@ -99,6 +99,13 @@ export function flag(description: string): ReadParameter<boolean> {
         : invalid(`${name} must be true or false; got ${quoted(text)}.`),
   }
 }
+
+/** Of a write: the context of its request has it too (`requestContextOf`). */
+export const dryRunnable = {
+  dryRun: flag(
+    'Decides as the write would, with the same answer or refusal, and changes nothing: no event, no stored response.',
+  ),
+} as const
 
 export function time(description: string): ReadParameter<string | null> {
   return {

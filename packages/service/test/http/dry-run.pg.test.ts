@@ -126,6 +126,23 @@ test('wakes no worker and no reader, and delivers nothing', async () => {
   expect(data).toEqual([])
 })
 
+test('of a recovery begins none, and refuses what the recovery would', async () => {
+  const api = await service().newOrganization()
+  const url = 'https://127.0.0.1:1/'
+  const { json: endpoint } = await api.post('/v1/webhooks', { url, events: ['customer.created'] })
+  const path = `/v1/webhooks/${endpoint.id}/recover`
+  const window = { since: endpoint.createdAt, until: endpoint.createdAt }
+  const dry = await api.post(`${path}?dryRun=true`, window)
+  expect((await api.get(`/v1/webhooks/${endpoint.id}/recoveries`)).json.data).toEqual([])
+  const real = await api.post(path, window)
+  expect([dry.status, alike(dry.json)]).toEqual([real.status, alike(real.json)])
+  const future = { since: '2100-01-01T00:00:00.000Z' }
+  const refused = [await api.post(`${path}?dryRun=true`, future), await api.post(path, future)]
+  expect(refused.map(({ status, json }) => [status, json.code])).toEqual(
+    Array(2).fill([422, 'validation_failed']),
+  )
+})
+
 test('shows a key that may write and not read no more than the write does', async () => {
   const api = await service().newOrganization()
   const ticket = await makeTicket(api)

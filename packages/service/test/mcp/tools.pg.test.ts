@@ -295,9 +295,18 @@ describe('reads', () => {
     expect(await refusalOf(client, 'find', { kind: 'tickets', where: { color: 'red' } })).toContain(
       'priority',
     )
-    for (const name of ['q', 'limit', 'offset', 'after', 'ids', 'updatedAfter', 'cursor', 'wait'])
-      expect(await refusalOf(client, 'find', { kind: 'tickets', where: { [name]: '1' } })).toMatch(
-        `where takes filters alone, without ${name};`,
+    const ids = { ids: urgent.id }
+    expect((await call(client, 'find', { kind: 'tickets', where: ids })).found).toMatchObject([
+      { id: urgent.id },
+    ])
+    expect(await refusalOf(client, 'find', { kind: 'tickets', where: ids, q: 'x' })).toContain('leave out q')
+    for (const name of ['q', 'limit', 'offset'])
+      expect(await refusalOf(client, 'find', { kind: 'tickets', where: { [name]: '1' } })).toContain(
+        `give ${name} next to where`,
+      )
+    for (const name of ['after', 'updatedAfter', 'cursor', 'wait'])
+      expect(await refusalOf(client, 'find', { kind: 'tickets', where: { [name]: '1' } })).toContain(
+        `without ${name}.`,
       )
   })
 

@@ -1430,6 +1430,7 @@ class Webhooks:
         id: str,
         body: models.RecoveryCreate,
         *,
+        dry_run: bool | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.Recovery:
@@ -1437,6 +1438,7 @@ class Webhooks:
         answer: models.Recovery = self._transport.request(
             "POST",
             ["webhooks", id, "recover"],
+            query={"dryRun": dry_run},
             body=body,
             idempotency_key=idempotency_key,
             timeout=timeout,

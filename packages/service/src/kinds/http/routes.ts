@@ -1,6 +1,6 @@
 /** The routes of a kind, all from its declaration: list and sync, create, read, change, actions, delete. */
 import { recheckAfter } from '../../auth/authenticator.ts'
-import { flag } from '../../http/list-parameters.ts'
+import { dryRunnable } from '../../http/list-parameters.ts'
 import {
   checkIfMatch,
   entityTag,
@@ -98,12 +98,6 @@ export function kindApi(kind: Kind, kinds: readonly Kind[]) {
 
 const reading = (kind: Kind) => ({ tag: kind.plural, access: `${kind.plural}:read` }) as const
 const writing = (kind: Kind) => ({ tag: kind.plural, access: `${kind.plural}:write` }) as const
-/** The dry run itself is a matter of the request's context (`requestContextOf`). */
-const writeParameters = {
-  dryRun: flag(
-    'Decides as the write would, with the same answer or refusal, and changes nothing: no event, no stored response.',
-  ),
-} as const
 const one = (kind: Kind) => `/v1/${kind.plural}/{id}` as const
 
 function list(kind: Kind) {
@@ -151,7 +145,7 @@ function create(kind: Kind) {
     path: `/v1/${kind.plural}`,
     id: `create${capitalized(kind.name)}`,
     summary: `Create a ${kind.name}`,
-    query: writeParameters,
+    query: dryRunnable,
     body: `${schemaName(kind)}Create`,
     once: true,
     answers: { 201: { ...written(kind), headers: ['ETag', 'Location'] } },
@@ -203,7 +197,7 @@ function update(kind: Kind) {
     summary: `Change a ${kind.name}`,
     description:
       'Fields that are sent replace their values. A change to the same values changes nothing and causes no event.',
-    query: writeParameters,
+    query: dryRunnable,
     headers: [ifMatch],
     body: `${schemaName(kind)}Patch`,
     answers: { 200: written(kind) },
@@ -236,7 +230,7 @@ function act(kind: Kind, action: string) {
     path: `/v1/${kind.plural}/{id}/${action}` as `/${string}/{id}/`,
     id: `${camelCase(action)}${capitalized(kind.name)}`,
     summary: description,
-    query: writeParameters,
+    query: dryRunnable,
     headers: [ifMatch],
     ...(names.length === 0
       ? {}
@@ -282,7 +276,7 @@ function remove(kind: Kind, event: string, kinds: readonly Kind[]) {
     path: one(kind),
     id: `delete${capitalized(kind.name)}`,
     summary: `Delete a ${kind.name}`,
-    query: writeParameters,
+    query: dryRunnable,
     headers: [ifMatch],
     answers: { 204: { description: 'Deleted.' } },
     errors: ['not_found', 'version_mismatch'],

@@ -1,7 +1,7 @@
 /**
  * The routes of recoveries: replaying the events that an endpoint has missed, and the progress (specification 11.4).
  */
-import { paging } from '../../http/list-parameters.ts'
+import { dryRunnable, paging } from '../../http/list-parameters.ts'
 import { pageBody } from '../../http/replies.ts'
 import { noSuch } from '../../kernel/errors.ts'
 import { newIdAt, parseId } from '../../kernel/ids.ts'
@@ -68,6 +68,7 @@ const recoverWebhook = route({
   summary: 'Bring back what an endpoint has missed',
   description:
     'For every event of a subscribed type in the window: a failed delivery is sent again, with its stored payload; a missing one is made, and reads anew. Pending and succeeded ones stay as they are; with `includeSucceeded`, succeeded ones are sent again. Goes on by itself: read the recovery to see how far it is. Needs the read scope of every subscribed type as well.',
+  query: dryRunnable,
   body: 'RecoveryCreate',
   once: true,
   answers: {
@@ -78,7 +79,10 @@ const recoverWebhook = route({
     },
   },
   errors: ['not_found', 'webhook_disabled'],
-  async handle(services, { caller, params, body, record }) {
+  async handle(services, call) {
+    const { caller, params, body, record } = call
+    const asked = call.query()
+    if (!asked.ok) return refused(asked.error)
     const { endpoints, recoveries, eventTypes, vault, clock, retention, wake } = services
     const { organizationId, scopes } = caller
     const webhook = await webhookOf(endpoints, caller, params)
@@ -100,6 +104,7 @@ const recoverWebhook = route({
     if (record === null && status === 'disabled') return refused(webhookDisabled(webhook.value, 'recover'))
     const begun = newRecovery(webhookId, window.value, now)
     const answer = JSON.stringify(recoveryRecord(begun))
+    if (asked.value.dryRun) return done(answer)
     const response = await sealResponse(vault, { organizationId, webhookId }, record, answer)
     const recovery = { ...window.value, webhookId, id: begun.id }
     const outcome = await recoveries.begin(organizationId, recovery, { now, response })
