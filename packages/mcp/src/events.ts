@@ -8,6 +8,7 @@ import { type McpServer, ProtocolError, type ServerContext } from '@modelcontext
 import { z } from 'zod'
 import type { Api, Json } from './api.ts'
 import { codes, protocolError } from './event-errors.ts'
+import type { Outflow } from './streams.ts'
 import { maySubscribe } from './subscriptions.ts'
 import { type EventSubject, holds, id, objectOf, schemaOf, shown, type ToolParts } from './tool.ts'
 
@@ -95,7 +96,7 @@ interface Read {
 export function serveEvents(
   server: McpServer,
   types: readonly EventType[],
-  { scopes, api, now }: { scopes: readonly string[]; api: Api; now: () => number },
+  { scopes, api, now, outflow }: { scopes: readonly string[]; api: Api; now: () => number; outflow: Outflow },
 ): (name: string) => void {
   const delivery = ['push', 'poll', ...(maySubscribe(scopes) ? ['webhook'] : [])]
   const readable = types.filter(({ scope }) => holds(scopes, scope))
@@ -129,11 +130,14 @@ export function serveEvents(
   }
 
   async function stream(params: Subscription, begin: Read, { mcpReq }: ServerContext): Promise<void> {
-    const notify = (what: string, body: Json) =>
-      mcpReq.notify({
+    const notify = async (what: string, body: Json) => {
+      await outflow.room()
+      await mcpReq.notify({
         method: `notifications/events/${what}`,
         params: { ...body, _meta: { 'io.modelcontextprotocol/subscriptionId': mcpReq.id } },
       })
+    }
+    const pause = () => delay(retryMilliseconds, undefined, { signal: mcpReq.signal }).catch(() => {})
     // Where the client begins is confirmed before anything is sent from there.
     await notify('active', {
       cursor: begin.events.length > 0 ? (params.cursor ?? begin.cursor) : begin.cursor,
@@ -152,7 +156,11 @@ export function serveEvents(
       const wait = read.hasMore ? 0 : beatSeconds
       try {
         read = await readEvents({ ...params, maxAgeMs: null }, before, { limit: maxEvents, wait })
-        if (read.truncated) await notify('active', { cursor: read.cursor, truncated: true })
+        if (read.truncated) {
+          await notify('active', { cursor: read.cursor, truncated: true })
+          // It has not waited: what is dropped again and again must not be asked for without a pause.
+          await pause()
+        }
       } catch (failure) {
         if (mcpReq.signal.aborted) return
         if (!(failure instanceof DeskwireError)) throw failure
@@ -160,7 +168,7 @@ export function serveEvents(
         const error = { code, message, ...(data === undefined ? {} : { data }) }
         if (code === codes.forbidden) return notify('terminated', { error })
         await notify('error', { error })
-        await delay(retryMilliseconds, undefined, { signal: mcpReq.signal }).catch(() => {})
+        await pause()
         read = { events: [], cursor: before, truncated: false, hasMore: false }
       }
     }

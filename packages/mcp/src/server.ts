@@ -13,9 +13,11 @@ import {
 import { apiOver, type Json } from './api.ts'
 import { bookingTools } from './booking-tools.ts'
 import { deskTools } from './desk-tools.ts'
+import { codes } from './event-errors.ts'
 import { eventCapabilities, eventTypesOf, serveEvents } from './events.ts'
 import { skill } from './skill.ts'
 import { streamTools } from './stream-tools.ts'
+import { isHeld, mostStreams, Outflow, Streams } from './streams.ts'
 import { type Subscriptions, serveSubscriptions } from './subscriptions.ts'
 import { type Arguments, type EventSubject, holds, type Tool, type ToolParts } from './tool.ts'
 
@@ -63,6 +65,8 @@ export interface McpParts extends ToolParts {
 
 /** One request's caller, and the way to the API for it. */
 export interface Session {
+  /** The same for all requests with one API key. */
+  readonly key: string
   readonly scopes: readonly string[]
   /** With the caller's credentials, whatever a call has. */
   readonly fetch: Fetch
@@ -77,6 +81,7 @@ export type Mcp = ReturnType<typeof createMcp>
 export function createMcp(parts: McpParts) {
   const { version, now } = parts
   const types = eventTypesOf(parts, parts.otherSubjects)
+  const streams = new Streams()
   const tools = toolsOf(parts).map((tool) => ({
     tool,
     config: {
@@ -90,14 +95,14 @@ export function createMcp(parts: McpParts) {
   // A server for each request: the protocol has no sessions, and which tools there are depends on the caller.
   const handler = createMcpHandler(({ authInfo }) => {
     if (authInfo === undefined) throw new Error('a request has no session')
-    const { session, signal } = authInfo.extra as { session: Session; signal: AbortSignal }
+    const { session, signal, outflow } = authInfo.extra as unknown as Extra
     const { scopes, subscriptions } = session
     const server = new McpServer(
       { name: 'deskwire', title: 'Deskwire', version },
       { instructions, capabilities },
     )
     const api = apiOver(session.fetch, session.baseUrl, signal)
-    const allow = serveEvents(server, types, { scopes, api, now })
+    const allow = serveEvents(server, types, { scopes, api, now, outflow })
     serveSubscriptions(server, allow, { scopes, subscriptions })
     server.registerResource('skill', skillAddress, about, ({ href: uri }) => ({
       contents: [{ uri, mimeType: about.mimeType, text: skill }],
@@ -109,15 +114,36 @@ export function createMcp(parts: McpParts) {
   })
   return {
     /** Answers one request of a client, until its signal aborts. Its body is `parsedBody`; undefined: it has none. */
-    answer(request: Request, parsedBody: unknown, session: Session): Promise<Response> {
+    async answer(request: Request, parsedBody: unknown, session: Session): Promise<Response> {
+      const { key, scopes } = session
+      const outflow = new Outflow()
+      const extra: Extra = { session, signal: request.signal, outflow }
       // The token itself stays with the transport.
-      const extra = { session, signal: request.signal }
-      const authInfo = { token: '', clientId: '', scopes: [...session.scopes], extra }
-      return handler.fetch(request, { authInfo, parsedBody })
+      const authInfo = { token: '', clientId: key, scopes: [...scopes], extra: { ...extra } }
+      if (!isHeld(parsedBody)) return handler.fetch(request, { authInfo, parsedBody })
+      if (!streams.take(key)) return tooManyStreams(parsedBody.id)
+      try {
+        return streams.hold(key, await handler.fetch(request, { authInfo, parsedBody }), outflow)
+      } catch (error) {
+        streams.release(key)
+        throw error
+      }
     },
     /** Ends the requests under way. */
     close: () => handler.close(),
   }
+}
+
+interface Extra {
+  readonly session: Session
+  readonly signal: AbortSignal
+  readonly outflow: Outflow
+}
+
+function tooManyStreams(id: unknown): Response {
+  const message = `The key has ${mostStreams} streams open. Close one, or read by events/poll.`
+  const error = { code: codes.exhausted, message, data: { limit: 'streams', max: mostStreams } }
+  return Response.json({ jsonrpc: '2.0', id: id ?? null, error })
 }
 
 /** Arguments with this schema. The package lists each fault, with its name, in one message. */

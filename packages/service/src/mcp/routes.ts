@@ -136,12 +136,15 @@ const post = routesOf<McpServices>()({
     // The calls that the tools make are admitted one by one: a permit held meanwhile could be the one they wait for.
     request.admitted?.releaseWhileWaiting()
     const session = {
+      key: caller.apiKeyId,
       scopes: caller.scopes,
       fetch: inProcess(request),
       baseUrl: request.origin,
       subscriptions: subscriptionsOf(caller),
     }
     const response = await (await mcp()).answer(asFetched(request), parsed.value, session)
+    // A client that has gone is sent nothing.
+    request.disconnected.throwIfAborted()
     reply.code(response.status)
     for (const [name, value] of response.headers) reply.header(name, value)
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream')
