@@ -1,4 +1,5 @@
 /** How responses of the API are shown: as a table, as JSON, or as a line of JSON a row. */
+import { clipped } from '@deskwire/sdk/clipped'
 import { table } from './table.ts'
 import { printError, printOut, printTable } from './terminal.ts'
 import { UsageError } from './usage-error.ts'
@@ -108,7 +109,7 @@ function cell(value: unknown, most: number): string {
   if (value === null || value === undefined) return ''
   const flat = Array.isArray(value) && value.every((one) => typeof one === 'string') ? value.join(',') : value
   const text = typeof flat === 'object' ? JSON.stringify(flat) : String(flat)
-  return text.length > most ? `${text.slice(0, most)}…` : text
+  return clipped(text, most)
 }
 
 function isObject(value: unknown): value is object {

@@ -204,7 +204,11 @@ function readConversation(parts: ToolParts): Tool {
         conversation: shown(parts, 'Conversation', 'The conversation.'),
         messages: {
           type: 'array',
-          items: shown(parts, 'Message', 'A message. bodyIsCut: its text is longer than maxTokens allow.'),
+          items: shown(
+            parts,
+            'Message',
+            'A message. bodyIsCut: its text is longer than maxTokens allow; readOn says how to read it all.',
+          ),
           description: 'Newest first.',
         },
         nextCursor: {
@@ -252,5 +256,7 @@ async function messagesOf(
 function cutTo(message: Message, characters: number): Json {
   const { body } = message
   if (body === null || body.length <= characters) return { ...message }
-  return { ...message, body: clipped(body, characters, ''), bodyIsCut: true }
+  const needed = Math.ceil(body.length / charactersPerToken)
+  const readOn = `To read all of it, ask with this page's cursor and maxTokens ${needed}.`
+  return { ...message, body: clipped(body, characters), bodyIsCut: true, readOn }
 }

@@ -1,4 +1,5 @@
 /** The tables of a copy, from the service's `openapi.json`, so that kinds and fields of later releases are found too. */
+import { clipped } from '@deskwire/sdk/clipped'
 import { MirrorError } from './error.ts'
 import type { Column, ColumnType, Table } from './store.ts'
 
@@ -58,11 +59,11 @@ function accepted(what: keyof typeof names, name: string): string {
   )
 }
 
-const shown = (text: string) => JSON.stringify(text.slice(0, 80))
+const shown = (text: string) => JSON.stringify(clipped(text, 80))
 
 /** The comment of a table or column: one line of plain text. */
 const commentOf = (text: unknown) =>
-  typeof text === 'string' ? text.replace(/[\p{Cc}\p{Surrogate}]+/gu, ' ').slice(0, 2_000) : ''
+  typeof text === 'string' ? clipped(text.replace(/[\p{Cc}\p{Surrogate}]+/gu, ' '), 2_000) : ''
 
 /** The kinds of a service by their names. @throws MirrorError when the document is not Deskwire's. */
 export function kindsOf(document: unknown): ReadonlyMap<string, Kind> {

@@ -2,7 +2,9 @@
  * What a copy keeps of the desk. Rows pass through it before anything else of the mirror sees them, so that nothing else ever reaches a
  * store. A row that is kept in part is compared by its id and version with checkpoints, and as a whole after the same selection.
  */
+
 import { createHmac } from 'node:crypto'
+import { clipped } from '@deskwire/sdk/clipped'
 import { MirrorError } from './error.ts'
 import { type Members, updatedAtOf } from './row.ts'
 import type { Kind } from './schema.ts'
@@ -184,4 +186,4 @@ const needsKey = () =>
   new MirrorError('Hashed fields need a key, as emails can be guessed: DESKWIRE_HASH_KEY, or `hashKey`.')
 
 const unknown = (what: string, name: string, names: readonly string[]) =>
-  new MirrorError(`There is no ${what} ${JSON.stringify(name.slice(0, 80))}; there are ${names.join(', ')}.`)
+  new MirrorError(`There is no ${what} ${JSON.stringify(clipped(name, 80))}; there are ${names.join(', ')}.`)

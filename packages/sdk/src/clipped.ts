@@ -7,7 +7,7 @@ const characters = new Intl.Segmenter('und', { granularity: 'grapheme' })
  * (a flag, a family or an accented letter stays whole), and is well-formed.
  */
 export const clipped = (text: string, length: number, mark = '…'): string => {
-  if (text.length <= length) return text
+  if (text.length <= length) return text.toWellFormed()
   // Where a character begins depends on nothing that follows it.
   const start = text.slice(0, length + 2)
   const { index } = characters.segment(start).containing(length) ?? { index: length }

@@ -1,4 +1,5 @@
 /** A rule of the interface that can be tried from outside, and how it is told that it does not hold. */
+import { clipped } from '@deskwire/sdk/clipped'
 import type { Desk } from './desk.ts'
 
 export interface Rule {
@@ -28,6 +29,5 @@ export function requireSame(what: string, found: unknown, wanted: unknown): void
 
 /** What fits on a line. */
 export function short(text: string | undefined): string {
-  const given = text ?? 'nothing'
-  return given.length <= 120 ? given : `${given.slice(0, 117)}…`
+  return clipped(text ?? 'nothing', 120)
 }

@@ -1,4 +1,5 @@
 /** How a delivery is shown: a line for people, or a line of JSON. */
+import { clipped } from '@deskwire/sdk/clipped'
 import { plain } from '../terminal.ts'
 import type { Forwarded } from './forward.ts'
 import type { Received } from './receiver.ts'
@@ -52,5 +53,5 @@ export function inWords(row: object): string {
 
 /** A text of a server, on one line and not too long. */
 function cut(text: string): string {
-  return plain(text.length > 160 ? `${text.slice(0, 160)}…` : text)
+  return plain(clipped(text, 160))
 }

@@ -1,4 +1,5 @@
 /** Search results of no screen: endpoints, and messages, which lead to their conversation. */
+import { clipped } from '@deskwire/sdk/clipped'
 import { answerOf, api } from '../api/client.ts'
 import type { Command, Go } from '../router/screen.ts'
 import { findBy } from '../screens/desk/objects.ts'
@@ -26,7 +27,7 @@ export async function findMessages(words: string, go: Go, signal: AbortSignal): 
   const messages = await findBy(api().messages, words, signal)
   return messages.map(({ id, body, conversationId }) => ({
     id,
-    title: body?.slice(0, 80) ?? 'Attachment',
+    title: body === null ? 'Attachment' : clipped(body, 80),
     detail: 'Message',
     run: () => go(`/conversations/${conversationId}?message=${id}`),
   }))

@@ -7,10 +7,10 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { MIMEType } from 'node:util'
+import { clipped } from '@deskwire/sdk/clipped'
 import { type Loss, lossesOf, numberFault, readJson } from '@deskwire/sdk/json'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import {
-  clipped,
   type FieldError,
   listedErrors,
   type Problem,

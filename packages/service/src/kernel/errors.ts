@@ -1,4 +1,5 @@
 /** Refusals as values: the problem responses of the API. */
+import { clipped } from '@deskwire/sdk/clipped'
 import { errorCatalogue, type FieldError, type ProblemMembers } from './error-catalogue.ts'
 import { parseId } from './ids.ts'
 
@@ -36,13 +37,6 @@ export function noSuch(what: string, id: string, why: string): Problem {
 /** As error messages show it. */
 export function quoted(text: string): string {
   return JSON.stringify(clipped(text, 60))
-}
-
-/**
- * At most `length` UTF-16 code units of the text, never half of a surrogate pair, followed by `mark` if there was more.
- */
-export function clipped(text: string, length: number, mark = '…'): string {
-  return text.length <= length ? text : text.slice(0, length).replace(/[\ud800-\udbff]$/, '') + mark
 }
 
 /** Field errors in a response: a body of 1 MiB can have a hundred thousand. */

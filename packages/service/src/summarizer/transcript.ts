@@ -1,12 +1,12 @@
 /** The input of a summary: the messages in order, with their authors, as plain text of limited length. */
 
+import { clipped } from '@deskwire/sdk/clipped'
 import { compile } from 'html-to-text'
 import type { Pool } from 'pg'
 import type { Message } from '../desk/message/fields.ts'
 import { message } from '../desk/message/index.ts'
 import { timestampText } from '../journal/body.ts'
 import type { ReferringExpectation } from '../journal/change.ts'
-import { clipped } from '../kernel/errors.ts'
 import { parseRepresentation, type StoredBody } from '../kinds/model/representation.ts'
 
 export interface TranscriptMessage {
@@ -75,7 +75,7 @@ export function summaryWithoutText({ subject }: Transcript): string {
 }
 
 function textOf({ body, contentType, attachments }: Message): string {
-  const text = plainText((body ?? '').slice(0, messageLimit).toWellFormed(), contentType ?? 'text')
+  const text = plainText(clipped(body ?? '', messageLimit, ''), contentType ?? 'text')
   if (text !== '' || attachments.length === 0) return text
   return `Attached: ${attachments.map(({ fileName }) => fileName).join(', ')}.`
 }

@@ -7,6 +7,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
+import { clipped } from '@deskwire/sdk/clipped'
 import { readJson } from '@deskwire/sdk/json'
 import {
   type Context,
@@ -165,9 +166,9 @@ function diagnostics(log: { warn(fields: object, message: string): void }): Diag
 function reasonOf(part: unknown): string {
   const text = part instanceof Error ? part.message : String(part)
   try {
-    return String(readJson<{ message?: unknown }>(text).message ?? text).slice(0, 300)
+    return clipped(String(readJson<{ message?: unknown }>(text).message ?? text), 300)
   } catch {
-    return text.slice(0, 300)
+    return clipped(text, 300)
   }
 }
 

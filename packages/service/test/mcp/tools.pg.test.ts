@@ -281,9 +281,15 @@ describe('reads', () => {
   test('read_conversation cuts a message that is longer than all that may be shown', async () => {
     const { api, client } = await newDesk()
     const conversation = await makeConversation(api)
-    await makeMessage(api, { conversationId: conversation.id, body: 'y'.repeat(5_000) })
-    const page = await call(client, 'read_conversation', { conversationId: conversation.id, maxTokens: 100 })
-    expect(page.messages).toMatchObject([{ body: 'y'.repeat(400), bodyIsCut: true }])
+    const body = `${'y'.repeat(399)}👩‍👩‍👧${'y'.repeat(5_000)}`
+    await makeMessage(api, { conversationId: conversation.id, body })
+    const args = { conversationId: conversation.id }
+    const { messages } = await call(client, 'read_conversation', { ...args, maxTokens: 100 })
+    expect(messages).toMatchObject([{ body: `${'y'.repeat(399)}…`, bodyIsCut: true }])
+    const maxTokens = Number(/maxTokens (\d+)/.exec(messages[0].readOn)?.[1])
+    expect((await call(client, 'read_conversation', { ...args, maxTokens })).messages).toMatchObject([
+      { body },
+    ])
   })
 
   test('find filters as the lists do, and says which filters there are', async () => {

@@ -1,4 +1,5 @@
 /** What an account of another helpdesk holds, in rows of ours: what the mappings of Zendesk and Intercom have in common. */
+import { clipped } from '@deskwire/sdk/clipped'
 import { type Kind, kinds } from '@deskwire/service/administration'
 
 export type Json = Readonly<Record<string, unknown>>
@@ -137,25 +138,12 @@ export function laterOf(one: string, other: string): string {
   return one > other ? one : other
 }
 
-const segmenter = new Intl.Segmenter()
-
-/** The beginning of a text, of at most `most` UTF-16 units, that ends between two characters as people see them. */
-export function beginning(text: string, most: number): string {
-  if (text.length <= most) return text
-  // No character that people see is that long.
-  const tail = Math.max(0, most - 200)
-  let end = tail
-  for (const { index, segment } of segmenter.segment(text.slice(tail, most + 200)))
-    if (tail + index + segment.length <= most) end = tail + index + segment.length
-  return text.slice(0, end)
-}
-
 /** A text as pieces of at most `most` units, which end behind one of the marks where there is one near the end. */
 export function piecesOf(text: string, most: number, marks: readonly string[]): string[] {
   const pieces: string[] = []
   let left = text
   while (left.length > most) {
-    const piece = beginning(left, most)
+    const piece = clipped(left, most, '')
     const nearEnd = piece.length - 2_000
     const at = marks.map((mark) => piece.lastIndexOf(mark)).find((end) => end > nearEnd) ?? piece.length - 1
     pieces.push(left.slice(0, at + 1))
@@ -173,7 +161,7 @@ export function storable(text: string): string {
 /** A text that can be stored, of at most 255 characters, with an ellipsis where it is cut. */
 export function lineOf(text: string, most = 255): string {
   const stored = storable(text)
-  return stored.length <= most ? stored : `${beginning(stored, most - 1)}…`
+  return stored.length <= most ? stored : clipped(stored, most - 1)
 }
 
 const [mostAttributes, longestName, longestText] = [50, 40, 500]
@@ -211,7 +199,7 @@ export class Fitting {
 
   /** The beginning of a text that is too long; the rest is listed. */
   cut(text: string, most: number, what: string): string {
-    const kept = beginning(text, most)
+    const kept = clipped(text, most, '')
     if (kept !== text) {
       const rest = JSON.stringify(text.slice(kept.length))
       this.list(
@@ -265,9 +253,9 @@ export class Fitting {
   }
 
   #nameFor(name: string): string {
-    const short = beginning(name.toWellFormed(), longestName)
+    const short = clipped(name, longestName, '')
     for (let n = 1; ; n++) {
-      const free = n === 1 ? short : `${beginning(short, longestName - 4)} ${n}`
+      const free = n === 1 ? short : `${clipped(short, longestName - 4, '')} ${n}`
       if (!this.#attributes.has(free)) return free
     }
   }

@@ -2,9 +2,11 @@
  * Downloads an account from the API of its helpdesk into a directory, page by page as they are answered, to be imported from there: what
  * was downloaded is not asked for again. A file next to the pages says where to go on.
  */
+
 import { mkdir, open, readdir, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { clipped } from '@deskwire/sdk/clipped'
 import { readJson } from '@deskwire/sdk/json'
 import { parseRetryAfter } from '@deskwire/sdk/retry-after'
 import { longestDocument, textOf } from '@deskwire/sdk/text-of'
@@ -185,7 +187,7 @@ function refusal(
     return `${url} refuses the credentials (${status}): check ${api.credentials}, of an administrator`
   if (status >= 300 && status < 400)
     return `${url} redirects to ${headers.get('location')}: give the address of the account itself`
-  return `${url} answers ${status}: ${answer.text.slice(0, 200)}`
+  return `${url} answers ${status}: ${clipped(answer.text, 200)}`
 }
 
 function parsed(api: Api, path: string, text: string): Json {
@@ -196,7 +198,7 @@ function parsed(api: Api, path: string, text: string): Json {
     // Falls through to the refusal.
   }
   throw new CommandFailure(
-    `${api.origin}${path} does not answer an object of JSON: ${JSON.stringify(text.slice(0, 100))}`,
+    `${api.origin}${path} does not answer an object of JSON: ${JSON.stringify(clipped(text, 100))}`,
   )
 }
 

@@ -2,11 +2,11 @@
  * Zendesk's public formats as rows of ours: users, tickets with comments or audits, ticket events with `comment_events`, audits, and
  * the names of organizations, groups and ticket fields, of pages of its API and of its JSON export.
  */
+import { clipped } from '@deskwire/sdk/clipped'
 import {
   type Account,
   type Agent,
   type Author,
-  beginning,
   type Comment,
   type Customer,
   commentRows,
@@ -334,7 +334,7 @@ export function zendesk(prefix: string = 'zendesk'): Account {
       // The first comment has the same text.
       const description =
         whole === null || hasSaid
-          ? whole && beginning(whole, 64_000)
+          ? whole && clipped(whole, 64_000, '')
           : fitting.cut(whole, 64_000, 'its description')
       if (!Array.isArray(ticket.comments) && !Array.isArray(ticket.audits) && !commented.has(id))
         fitting.list('changed', 'none of its comments is in the files: it has its description only')

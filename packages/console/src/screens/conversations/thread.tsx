@@ -1,4 +1,5 @@
 /** Messages and internal notes, oldest first. All are shown as text, in which links and code are marked: nothing in them is run or loaded. */
+import { clipped } from '@deskwire/sdk/clipped'
 import { Fragment, useEffect, useRef } from 'react'
 import type { List } from '../../api/list.ts'
 import { Button } from '../../design/button.tsx'
@@ -113,7 +114,7 @@ export function Thread({
                   {remove !== null && (
                     <Button
                       size="s"
-                      aria-label={`Delete what ${authorOf(message)} wrote: ${message.body?.slice(0, 60) ?? ''}`}
+                      aria-label={`Delete what ${authorOf(message)} wrote: ${clipped(message.body ?? '', 60)}`}
                       onClick={remove}
                     >
                       Delete

@@ -1,5 +1,7 @@
 /** The entries of the list of changes. */
+
 import type { Change, Row } from '@deskwire/sdk'
+import { clipped } from '@deskwire/sdk/clipped'
 
 export interface Entry {
   /** 1 for the first change since the start. */
@@ -41,7 +43,7 @@ export function labelOf(row: Row): string {
   const fields = row as unknown as Record<string, unknown>
   for (const field of ['name', 'subject', 'title', 'body', 'email']) {
     const value = fields[field]
-    if (typeof value === 'string' && value !== '') return value.slice(0, 120)
+    if (typeof value === 'string' && value !== '') return clipped(value, 120)
   }
   return ''
 }

@@ -1,5 +1,5 @@
 /** Failures between the service and a receiver, as sentences of the delivery log (specification 11.2). */
-import { clipped } from '../../kernel/errors.ts'
+import { clipped } from '@deskwire/sdk/clipped'
 import { deliveryTuning } from '../tuning.ts'
 import type { SendOutcome } from '../verdict.ts'
 
