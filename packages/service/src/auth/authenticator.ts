@@ -129,7 +129,7 @@ const usesAreExactTo = 60_000
 /** Beyond so many keys, one may be written twice in a minute. */
 const rememberedUses = 10_000
 
-interface KeyUse {
+export interface KeyUse {
   readonly organizationId: string
   readonly apiKeyId: string
 }

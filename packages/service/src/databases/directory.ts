@@ -26,7 +26,7 @@ export const directoryTables = ['directory_organizations', 'directory_tokens']
 const isServedHere = `(o.away is distinct from 'moved' or exists (select 1 from organization_moves m
   where m.organization_id = o.organization_id and m.state = 'left'))`
 
-interface Placement {
+export interface Placement {
   readonly database: string
   /** How often it has moved. Of two databases that claim it, the greater number is right. */
   readonly moves: number

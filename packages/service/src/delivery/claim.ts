@@ -20,7 +20,7 @@ const { clocksApart } = deliveryTuning.drain
 const { lostInARow, sentAlone } = deliveryTuning.leases
 
 /** Evaluated when a connection is free, so that waiting for one does not shorten the lease. Milliseconds. */
-interface ClaimOptions {
+export interface ClaimOptions {
   readonly lease: Lease
   readonly now: number
   readonly limit: number

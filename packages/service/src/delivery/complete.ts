@@ -39,7 +39,7 @@ export interface Completion {
   readonly succeededLast?: number | null
 }
 
-interface Completed {
+export interface Completed {
   /** False when the queue is no longer this worker's: nothing was changed. */
   readonly held: boolean
   /** When the next delivery is due that is not `known`; null: none is pending. */

@@ -32,7 +32,13 @@ async function newDesk() {
   }
   const ticket = await makeTicket(api, { customerId })
   const teammate = await makeTeammate(api)
-  const booking = await makeBooking(api, { customerId, assigneeId: teammate.id, status: 'confirmed' })
+  const begins = { startAt: '2030-05-01T09:30:00.000Z', endAt: '2030-05-01T10:30:00.000Z' }
+  const booking = await makeBooking(api, {
+    ...begins,
+    customerId,
+    assigneeId: teammate.id,
+    status: 'confirmed',
+  })
   const other = await makeTeammate(api)
   const url = 'https://127.0.0.1:1/'
   const endpoint = (await api.post('/v1/webhooks', { url, events: ['ticket.created'] })).json
