@@ -1,6 +1,6 @@
 /**
- * The calls that tools make: the SDK's, with a transport that acts for one caller. So a tool is held to every rule of the API
- * (scopes, limits, suspension, idempotency), and there is one implementation of each.
+ * The calls that tools make: the SDK's, with a transport that acts for one caller. So a tool is held to every rule of
+ * the API (scopes, limits, suspension, idempotency), and there is one implementation of each.
  */
 import { createClient, etagOf, type Fetch, InvalidRequestError } from '@deskwire/sdk'
 

@@ -27,8 +27,8 @@ export interface Asked extends Identity {
 /** Those of one caller. */
 export interface Subscriptions {
   /**
-   * Makes or refreshes one: what the client is told of it; why the API refuses; or why its receiver did not agree, in a word of the
-   * extension.
+   * Makes or refreshes one. Returns what the client is told of it, or why the API refuses it, or why its receiver did
+   * not agree, in a word of the extension.
    */
   subscribe(
     asked: Asked,
@@ -67,10 +67,12 @@ export function serveSubscriptions(
         value: mode,
       })
     const asked = { name, url, secret, subject: args?.subject ?? null, ttl: ttlMs, maxAge, cursor }
-    const came = await subscriptions.subscribe(asked)
-    if ('made' in came) return { ...came.made }
-    if ('refused' in came) throw refusalOf(came.refused)
-    throw new ProtocolError(codes.callback, 'The URL did not agree to deliveries.', { reason: came.callback })
+    const outcome = await subscriptions.subscribe(asked)
+    if ('made' in outcome) return { ...outcome.made }
+    if ('refused' in outcome) throw refusalOf(outcome.refused)
+    throw new ProtocolError(codes.callback, 'The URL did not agree to deliveries.', {
+      reason: outcome.callback,
+    })
   })
 
   server.server.setRequestHandler('events/unsubscribe', { params: identity }, async (params) => {

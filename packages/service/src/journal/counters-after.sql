@@ -1,5 +1,5 @@
--- The counters of each kind of which rows were written, as they are afterwards. The planner
--- puts it in place. The latest row of a kind is found by the key, the one index with that order.
+-- The counters of each kind of which rows were written, as they are afterwards. The planner puts it in place. The
+-- latest row of a kind is found by the key, the one index with that order.
 create function counters_after(p_organization_id uuid, p_written written_row[]) returns table (
   kind text, live_count bigint, removed_count bigint, stored_bytes bigint, last_number bigint, digest numeric,
   content_digest numeric

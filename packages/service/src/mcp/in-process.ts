@@ -1,6 +1,6 @@
 /**
- * Calls of this server by itself, for the caller of a request and with its credentials. They pass the pipeline as calls over a socket do:
- * limits, admission, the offload thread, log and trace.
+ * Calls that this server makes to itself, for the caller of a request and with its credentials. They pass the pipeline
+ * as calls over a socket do: limits, admission, the offload thread, log and trace.
  */
 import { Readable } from 'node:stream'
 import type { Fetch } from '@deskwire/sdk'

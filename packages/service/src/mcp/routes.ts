@@ -74,14 +74,14 @@ function subscriptionsFor(
   return {
     limit: subscriptionLimit,
     async subscribe(asked) {
-      const came = await subscriptions.subscribe(caller, asked, challenge)
-      if (came.outcome === 'done') return { made: { ...came.value } }
-      if (came.outcome !== 'refused') throw new Error(`a subscription came to ${came.outcome}`)
-      return 'callback' in came.error ? came.error : { refused: came.error }
+      const result = await subscriptions.subscribe(caller, asked, challenge)
+      if (result.outcome === 'done') return { made: { ...result.value } }
+      if (result.outcome !== 'refused') throw new Error(`subscribing ended as ${result.outcome}`)
+      return 'callback' in result.error ? result.error : { refused: result.error }
     },
     async unsubscribe(of) {
-      const came = await subscriptions.unsubscribe(caller, of)
-      return came.outcome === 'refused' ? came.error : null
+      const result = await subscriptions.unsubscribe(caller, of)
+      return result.outcome === 'refused' ? result.error : null
     },
   }
 }
