@@ -44,9 +44,9 @@ export default defineConfig(({ mode }) => ({
     // times is not worth the compiler for hot code: without it tests take a tenth less.
     execArgv: ['--max-semi-space-size=64', '--no-opt'],
     sequence: { sequencer: LongestFirst },
-    // No test is about these: far longer than the longest takes on a machine that has much else to do.
-    testTimeout: 240_000,
-    hookTimeout: 240_000,
+    // No test is about these: far longer than the longest takes on a machine that has much else to do, or sleeps for minutes.
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     expect: { poll: { timeout: 100_000 } },
   },
 }))

@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process'
 import type { Socket } from 'node:net'
-import type { Pool, PoolClient } from 'pg'
+import type { Pool, PoolClient, QueryResult } from 'pg'
 import { expect, test } from 'vitest'
 import { type TestDatabase, testDatabase } from '../../testbed/database.ts'
 import { eventually } from '../../testbed/eventually.ts'
@@ -116,6 +117,44 @@ test('a connection that breaks while it begins, or inside a transaction: nothing
     await endPool(pool)
   }
 })
+
+test('a process that stood still reads what the server said meanwhile, before it gives a connection up', async () => {
+  await using database = await testDatabase({ template: null })
+  const pool = createPool(database.connection, { max: 2, onIdleError: () => {} })
+  const [client, other] = [await pool.connect(), await pool.connect()]
+  try {
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
+    const answered = `select 1 from pg_stat_activity a where a.pid = ${rows[0]?.pid} and a.state = 'idle' and a.query like '%one%'`
+    const { stream } = (client as unknown as { connection: { stream: Socket } }).connection
+    const asked = new Promise<QueryResult>((resolve) =>
+      // Nothing of this process runs until the server has sent its response, and then its timers run first.
+      setTimeout(() => {
+        resolve(client.query('select 1 as one'))
+        standStillUntil(database, answered)
+        stream.emit('timeout')
+      }),
+    )
+    expect((await asked).rows).toEqual([{ one: 1 }])
+    expect((await client.query('select 2 as two')).rows).toEqual([{ two: 2 }])
+  } finally {
+    client.release()
+    other.release()
+    await endPool(pool)
+  }
+})
+
+/** Blocks this process until the statement has a row. */
+function standStillUntil({ connection }: TestDatabase, statement: string): void {
+  const program = `
+    const client = new (await import('pg')).default.Client(${JSON.stringify(connection)})
+    await client.connect()
+    while ((await client.query(${JSON.stringify(statement)})).rows.length === 0);
+    await client.end()`
+  execFileSync(process.execPath, ['--input-type=module', '--eval', program], {
+    cwd: import.meta.dirname,
+    timeout: 60_000,
+  })
+}
 
 test('a pool that the server refuses further connections waits for those that it has', async () => {
   await using database = await testDatabase({ template: null })

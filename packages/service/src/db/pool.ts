@@ -201,16 +201,21 @@ function statementTimeoutOf(client: object): number {
 /**
  * A server that disappears sends nothing more, and the system notices only after a quarter of an hour. So a connection
  * is closed when no byte arrived for two seconds longer than its statement may take: the statement rejects, and may
- * have been executed. `others` are closed with it, as they lead to the same server.
+ * have been executed. `others` are closed with it, as they lead to the same server. A process that stood still (a
+ * machine that slept) first reads what came meanwhile: its timers run before that.
  */
 function endWhenSilent(client: PoolClient, others: ReadonlySet<PoolClient>): void {
   allowStatements(client, statementTimeoutOf(client))
   const { stream } = inside(client).connection
   stream.on('timeout', () => {
-    const { readyForQuery, _ending } = inside(client)
-    if (readyForQuery && !_ending) return
-    stream.destroy(silence())
-    for (const other of others) inside(other).connection.stream.destroy(silence())
+    const { bytesRead } = stream
+    // After the next reads of the event loop.
+    setImmediate(() => {
+      const { readyForQuery, _ending } = inside(client)
+      if (stream.bytesRead > bytesRead || (readyForQuery && !_ending)) return
+      stream.destroy(silence())
+      for (const other of others) inside(other).connection.stream.destroy(silence())
+    })
   })
 }
 
