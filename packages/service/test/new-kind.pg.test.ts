@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { consoleLists } from '../../../tools/generate/console-lists.ts'
 import { sdkTypes } from '../../../tools/generate/sdk-types.ts'
 import { type TestDatabase, testDatabase } from '../../testbed/database.ts'
+import { checkpointOf } from '../../testbed/follower.ts'
 import { testService } from '../../testbed/service.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { createStreamTable } from '../src/db/migrations/stream-table.ts'
@@ -32,6 +33,14 @@ const invoice = defineKind({
     customerId: reference(
       { kind: 'customer', onRemove: 'remove' },
       { required: true, access: 'create', column: 'customer_id', filter: true, description: 'Who owes it.' },
+    ),
+    payerId: reference(
+      { kind: 'customer', onRemove: 'clear' },
+      { access: 'create', column: 'payer_id', description: 'Who pays it.' },
+    ),
+    guarantorId: reference(
+      { kind: 'customer', onRemove: 'clear' },
+      { access: 'create', column: 'guarantor_id', description: 'Who pays it otherwise.' },
     ),
     number: sequence({ column: 'number', description: 'Counts up within the organization.' }),
     title: text({ min: 1, max: 255, required: true, search: true, description: 'What for.' }),
@@ -78,13 +87,15 @@ const invoice = defineKind({
         columns: [
           'number bigint',
           'customer_id uuid',
+          'payer_id uuid',
+          'guarantor_id uuid',
           'amount bigint',
           'urgent boolean',
           'status text',
           'external_id text',
         ],
         unique: ['number', 'external_id'],
-        lookup: ['customer_id', 'status'],
+        lookup: ['customer_id', 'payer_id', 'guarantor_id', 'status'],
         search: true,
       }),
     },
@@ -189,6 +200,28 @@ test('a declared kind is created, changed, listed, synced, removed with what it 
     'invoice.updated',
     'invoice.deleted',
   ])
+})
+
+test('an object that refers twice to what is removed loses both references, also in what is stored of it', async () => {
+  await using database = await upgradedDatabase()
+  await using service = await testService({ database, kinds: withInvoices })
+  const { api } = service
+  const owing = (await api.post('/v1/customers', { name: 'Ada' })).json.id
+  const paying = (await api.post('/v1/customers', { name: 'Grace' })).json.id
+  const fields = { customerId: owing, payerId: paying, guarantorId: paying, title: 'Repair', amount: 1 }
+  const made = (await api.post('/v1/invoices', fields)).json
+  expect(made).toMatchObject({ payerId: paying, guarantorId: paying })
+  expect((await api.delete(`/v1/customers/${paying}`)).status).toBe(204)
+  const neither = { payerId: null, guarantorId: null }
+  expect((await api.get(`/v1/invoices/${made.id}`)).json).toMatchObject(neither)
+  const { data, pagination } = (await api.get('/v1/invoices?updatedAfter=1970-01-01T00:00:00Z')).json
+  expect(pagination.checkpoint).toMatchObject(checkpointOf(data.map((row: object) => JSON.stringify(row))))
+  await service.app.maintenance.run()
+  const { rows } = await database.pool.query<{ body: string }>(
+    `select e.body from events e where e.organization_id = $1 and e.type = 'invoice.created'`,
+    [api.organizationId],
+  )
+  expect(rows.map(({ body }) => JSON.parse(body))).toEqual([{ ...made, ...neither }])
 })
 
 test('a declared kind has scopes of its own, and is in the OpenAPI document, the SDK and the console', async () => {

@@ -120,8 +120,8 @@ async function detachOf(
   }
   await pool.query(
     `delete from detachments t using unnest($2::uuid[], $3::uuid[]) as d(subject_id, removed_id)
-       where t.organization_id = $1 and t.subject_id = d.subject_id and t.removed_id = d.removed_id`,
-    values,
+       where t.organization_id = $1 and t.subject_id = d.subject_id and t.removed_id = d.removed_id and t.field = $4`,
+    [...values, field],
   )
 }
 

@@ -73,5 +73,5 @@ create table detachments (
   subject_id uuid not null,
   removed_id uuid not null,
   field text not null,
-  primary key (organization_id, subject_id, removed_id)
+  primary key (organization_id, subject_id, removed_id, field)
 );
