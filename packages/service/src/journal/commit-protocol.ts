@@ -91,27 +91,28 @@ function arrayText(values: readonly string[]): string {
   return `{${values.join(',')}}`
 }
 
-function attributeText(text: string): string {
-  return `"${text.replaceAll(/["\\]/g, '$&$&')}"`
-}
-
+/** A record of words, numbers and lists of them, which have neither quotes nor backslashes. */
 function recordText(values: readonly (string | null)[]): string {
-  return `(${values.map((value) => (value === null ? '' : plain.test(value) ? value : attributeText(value))).join(',')})`
+  return `(${values.map((value) => (value === null ? '' : `"${value}"`)).join(',')})`
 }
 
 /** Needs no quotes: ids, numbers, times and words. */
 const plain = /^[\w:.+-]+$/
 
+/** An attribute of a record in an array: the record doubles quotes and backslashes, and the array escapes each again. */
+function attributeText(text: string): string {
+  if (plain.test(text)) return text
+  return `\\"${text.replaceAll('\\', '\\\\\\\\').replaceAll('"', '\\"\\"')}\\"`
+}
+
 function changesText(entries: readonly ChangeEntry[]): string {
   const records = entries.map((entry) =>
-    recordText(
-      changeWriters.map(([name, write]) => {
-        const value = entry[name]
-        return value === undefined ? null : write(value)
-      }),
-    ),
+    changeWriters.map(([name, write]) => {
+      const value = entry[name]
+      return value === undefined ? '' : attributeText(write(value))
+    }),
   )
-  return `{${records.map((record) => `"${record.replaceAll(/["\\]/g, '\\$&')}"`).join(',')}}`
+  return `{${records.map((record) => `"(${record.join(',')})"`).join(',')}}`
 }
 
 /** The answer. A change in neither list is a conflict: its row had changed. */
