@@ -258,7 +258,7 @@ create table detachments (
   subject_id uuid not null,
   removed_id uuid not null,
   field text not null,
-  primary key (organization_id, subject_id, removed_id)
+  primary key (organization_id, subject_id, removed_id, field)
 );
 
 -- Endpoints: addresses that events are delivered to.
@@ -1234,7 +1234,7 @@ create type commit_limits as (
 create type written_row as (
   kind text,
   id uuid,
-  -- Null: it was detached, of which no event tells.
+  -- Null: it was detached, of which no event tells; or it is no row, but the bytes of stored responses.
   body text,
   -- Of a row that the call asked for, what the database has appended to the head that it was given, or the removal
   -- record; null: the row was reached by a removal.
@@ -1243,7 +1243,7 @@ create type written_row as (
   changed jsonb,
   trace_context text,
   cause jsonb,
-  -- 1: new; -1: removed.
+  -- 1: new; -1: removed; 0: changed or detached.
   rows integer,
   bytes bigint,
   term numeric,
@@ -1363,21 +1363,21 @@ begin
         where f.organization_id = p_organization_id and f.customer_id between d.id and d.id and f.removed_at is null
         order by f.customer_id limit 1) f) then
     with referring as materialized (
-      select p_organization_id as organization_id, t.id, t.updated_at, t.body, d.id as removed_id
+      select p_organization_id as organization_id, t.id, t.body, d.id as removed_id
         from unnest(p_removed) d(id)
-        cross join lateral (select f.id, f.updated_at, f.body from conversations f
+        cross join lateral (select f.id, f.body from conversations f
           where f.organization_id = p_organization_id and f.customer_id between d.id and d.id and f.removed_at is null
           order by f.customer_id offset 0) t),
     gone as (
       update conversations t set (removed_at, updated_at, body, customer_id, channel, status, handled_by, assignee_id, resolved_at, summarized_at, external_id)
           = row(p_stamp, p_stamp, removal_record('conversation', t.id, p_stamp), null, null, null, null, null, null, null, null)
         from referring r where (p_erases or false)
-          and t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.updated_at
+          and t.organization_id = r.organization_id and t.id = r.id
         returning t.id, t.body, r.body as old_body),
     detached as (
       update conversations t set customer_id = null, updated_at = p_stamp, body = body_without_last(r.body, v_tail)
         from referring r where not (p_erases or false)
-          and t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.updated_at
+          and t.organization_id = r.organization_id and t.id = r.id
         returning t.id, t.body, r.body as old_body, r.removed_id),
     noted as (
       insert into detachments (organization_id, subject_id, removed_id, field)
@@ -1398,21 +1398,21 @@ begin
         where f.organization_id = p_organization_id and f.assignee_id between d.id and d.id and f.removed_at is null
         order by f.assignee_id limit 1) f) then
     with referring as materialized (
-      select p_organization_id as organization_id, t.id, t.updated_at, t.body, d.id as removed_id
+      select p_organization_id as organization_id, t.id, t.body, d.id as removed_id
         from unnest(p_removed) d(id)
-        cross join lateral (select f.id, f.updated_at, f.body from conversations f
+        cross join lateral (select f.id, f.body from conversations f
           where f.organization_id = p_organization_id and f.assignee_id between d.id and d.id and f.removed_at is null
           order by f.assignee_id offset 0) t),
     gone as (
       update conversations t set (removed_at, updated_at, body, customer_id, channel, status, handled_by, assignee_id, resolved_at, summarized_at, external_id)
           = row(p_stamp, p_stamp, removal_record('conversation', t.id, p_stamp), null, null, null, null, null, null, null, null)
         from referring r where (p_erases or false)
-          and t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.updated_at
+          and t.organization_id = r.organization_id and t.id = r.id
         returning t.id, t.body, r.body as old_body),
     detached as (
       update conversations t set assignee_id = null, updated_at = p_stamp, body = body_without_field(r.body, v_tail, 'assigneeId', r.removed_id)
         from referring r where not (p_erases or false)
-          and t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.updated_at
+          and t.organization_id = r.organization_id and t.id = r.id
         returning t.id, t.body, r.body as old_body, r.removed_id),
     noted as (
       insert into detachments (organization_id, subject_id, removed_id, field)
@@ -1603,8 +1603,10 @@ begin
 end;
 $function$;
 
--- The commit function: the one writer of stamps, rows, removals, events, counters and stored responses of an
--- organization. It does what a call asks for in this order: versions, deletes, checks, writes. It guarantees:
+-- The commit function: the one writer of the rows of an organization, with their stamps, removals, events, counters and
+-- stored responses. The events of endpoints and the responses to their changes, others write under the same lock
+-- (record-event.sql, store-response.sql). It does what a call asks for in this order: versions, deletes, checks,
+-- writes. It guarantees:
 --
 -- - the stamp is later than that of every earlier commit of the organization, whatever the clocks say, and at most
 --   max_clock_skew ahead of the database's clock, unless the stamp before it is further ahead;
@@ -1617,8 +1619,9 @@ $function$;
 -- - the counters are those of the rows, at every stamp.
 --
 -- Commits of an organization come one after another: each locks its clock row, which none of them changes, and appends
--- what it has counted, so that nothing here gets slower while somebody holds a snapshot. p_changes: commit-change.sql;
--- the long texts are apart, in p_heads, as each quote in a text of a composite in an array is written four times.
+-- to `commits` what it has counted, so that nothing here gets slower while somebody holds a snapshot; `clocks` and
+-- `kind_counters` are views of the latest. p_changes: commit-change.sql; the long texts are apart, in p_heads, as each
+-- quote in a text of a composite in an array is written four times.
 create function commit(
   p_organization_id uuid, p_now timestamptz, p_limits commit_limits, p_changes commit_change[], p_heads text[]
 ) returns jsonb language plpgsql volatile
@@ -1681,8 +1684,9 @@ begin
       where c.response is not null), '[]');
   end if;
 
-  -- 3. Units that were decided on rows which have moved on since. Before the deletes, which no later refusal undoes: a
-  -- unit with a delete is refused for versions alone, and a delete with dependents is the only change of its call.
+  -- 3. Units of several changes or rows that were decided on rows which have moved on since. Before the deletes, which
+  -- no later refusal undoes: a unit with a delete is refused for versions alone. A delete of a row that others may
+  -- refer to is the only change of its call.
 
   if p_limits.are_together then
     if 'conversation' = any(v_kinds) then
@@ -1717,7 +1721,8 @@ begin
   end if;
 
   -- 5. Refusals: unique values and times that are taken, references that dangle, referring rows that have moved on.
-  -- Then inserts beyond what the organization may store: counted as they came, without what was refused before.
+  -- Then inserts beyond what the organization may store: counted as they came, without what was refused before. What
+  -- this call deletes makes room for the next.
 
   if p_limits.checks <> '{}' then
     if 'conversation' = any(v_kinds) then

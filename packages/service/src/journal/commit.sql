@@ -1,5 +1,7 @@
--- The commit function: the one writer of stamps, rows, removals, events, counters and stored responses of an
--- organization. It does what a call asks for in this order: versions, deletes, checks, writes. It guarantees:
+-- The commit function: the one writer of the rows of an organization, with their stamps, removals, events, counters and
+-- stored responses. The events of endpoints and the responses to their changes, others write under the same lock
+-- (record-event.sql, store-response.sql). It does what a call asks for in this order: versions, deletes, checks,
+-- writes. It guarantees:
 --
 -- - the stamp is later than that of every earlier commit of the organization, whatever the clocks say, and at most
 --   max_clock_skew ahead of the database's clock, unless the stamp before it is further ahead;
@@ -12,8 +14,9 @@
 -- - the counters are those of the rows, at every stamp.
 --
 -- Commits of an organization come one after another: each locks its clock row, which none of them changes, and appends
--- what it has counted, so that nothing here gets slower while somebody holds a snapshot. p_changes: commit-change.sql;
--- the long texts are apart, in p_heads, as each quote in a text of a composite in an array is written four times.
+-- to `commits` what it has counted, so that nothing here gets slower while somebody holds a snapshot; `clocks` and
+-- `kind_counters` are views of the latest. p_changes: commit-change.sql; the long texts are apart, in p_heads, as each
+-- quote in a text of a composite in an array is written four times.
 create function commit(
   p_organization_id uuid, p_now timestamptz, p_limits commit_limits, p_changes commit_change[], p_heads text[]
 ) returns jsonb language plpgsql volatile
@@ -76,8 +79,9 @@ begin
       where c.response is not null), '[]');
   end if;
 
-  -- 3. Units that were decided on rows which have moved on since. Before the deletes, which no later refusal undoes: a
-  -- unit with a delete is refused for versions alone, and a delete with dependents is the only change of its call.
+  -- 3. Units of several changes or rows that were decided on rows which have moved on since. Before the deletes, which
+  -- no later refusal undoes: a unit with a delete is refused for versions alone. A delete of a row that others may
+  -- refer to is the only change of its call.
 
   if p_limits.are_together then
     -- each kind
@@ -118,7 +122,8 @@ begin
   end if;
 
   -- 5. Refusals: unique values and times that are taken, references that dangle, referring rows that have moved on.
-  -- Then inserts beyond what the organization may store: counted as they came, without what was refused before.
+  -- Then inserts beyond what the organization may store: counted as they came, without what was refused before. What
+  -- this call deletes makes room for the next.
 
   if p_limits.checks <> '{}' then
     -- each kind

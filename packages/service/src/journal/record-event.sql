@@ -1,5 +1,6 @@
 -- Writes an event that no commit makes, and returns its id and stamp. The caller holds the clock row (`lock_clock`).
--- Events are read in order by cursor, so none may be lost after it was read.
+-- Events are read in order by cursor, so none may be lost after it was read. No commit has this stamp: the clock row
+-- keeps it.
 create function record_event(
   p_organization_id uuid, p_now timestamptz, p_type text, p_subject_kind text, p_subject_id uuid, p_body text,
   out p_event_id uuid, out p_stamp timestamptz

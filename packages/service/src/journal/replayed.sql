@@ -1,6 +1,6 @@
 -- Whether the request that p_response answers has a stored response that has not expired (specification 13.1). Comes
 -- before every refusal: a repeated request gets the stored response. False where p_response is null: the request has no
--- key.
+-- key. commit.sql asks the same for the requests of a call at once.
 create function replayed(p_organization_id uuid, p_now timestamptz, p_response jsonb) returns boolean
 language plpgsql volatile as $function$
 begin

@@ -3,7 +3,7 @@
 create type written_row as (
   kind text,
   id uuid,
-  -- Null: it was detached, of which no event tells.
+  -- Null: it was detached, of which no event tells; or it is no row, but the bytes of stored responses.
   body text,
   -- Of a row that the call asked for, what the database has appended to the head that it was given, or the removal
   -- record; null: the row was reached by a removal.
@@ -12,7 +12,7 @@ create type written_row as (
   changed jsonb,
   trace_context text,
   cause jsonb,
-  -- 1: new; -1: removed.
+  -- 1: new; -1: removed; 0: changed or detached.
   rows integer,
   bytes bigint,
   term numeric,
