@@ -8,15 +8,14 @@ import { testService } from '../../testbed/service.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { createStreamTable } from '../src/db/migrations/stream-table.ts'
 import { kinds } from '../src/desk/index.ts'
-import { type Problem, problem } from '../src/kernel/errors.ts'
+import { problem } from '../src/kernel/errors.ts'
 import { choice, flag, integer, reference, sequence, text, timestamp } from '../src/kernel/fields/fields.ts'
-import { fail, ok, type Result } from '../src/kernel/outcome.ts'
-import { exampleInput, exampleObject } from '../src/kinds/docs/kind-schemas.ts'
+import { fail, ok } from '../src/kernel/outcome.ts'
+import { exampleObject } from '../src/kinds/docs/kind-schemas.ts'
 import { commonFields } from '../src/kinds/model/common-fields.ts'
 import { defineKind } from '../src/kinds/model/define-kind.ts'
-import { explore } from '../src/kinds/model/explore-rules.ts'
-import { action } from '../src/kinds/model/kind.ts'
 import { schemaOf } from '../src/schema.ts'
+import { explore } from './kinds/explore-rules.fixture.ts'
 
 const statuses = ['draft', 'sent', 'paid'] as const
 const moves: Readonly<Record<(typeof statuses)[number], readonly string[]>> = {
@@ -64,6 +63,13 @@ const invoice = defineKind({
     'invoice.deleted': 'an invoice is deleted, by itself or with its customer',
   },
   removedEvent: 'invoice.deleted',
+  reports: {
+    fields: {
+      status: { always: ['invoice.updated'], sometimes: ['invoice.paid'] },
+      paidAt: { always: ['invoice.updated', 'invoice.paid'] },
+    },
+    examples: { 'invoice.paid': { status: 'paid', paidAt: '2026-03-01T12:00:00.000Z' } },
+  },
   refusals: ['invalid_transition'],
   rules: {
     update(before, draft, _sent, { now }) {
@@ -288,12 +294,6 @@ test('a declaration that does not fit together is refused when it is read', () =
   const rules = { ...declaration.rules, create: () => fail(problem('invalid_transition', 'Not today.')) }
   const refused = defineKind({ ...declaration, rules })
   expect(() => exampleObject(refused)).toThrow('the example of note is refused: Not today.')
-  const no = (_note: object): Result<object, Problem> => fail(problem('invalid_transition', 'No.'))
-  const pin = action({ description: 'Pins it.', fields: {}, apply: no })
-  const unpin = action({ description: 'Unpins it.', fields: {}, apply: (before: object) => ok(before) })
-  const pinned = defineKind({ ...declaration, actions: { pin, unpin } })
-  for (const name of ['pin', 'unpin'])
-    expect(() => exampleInput(pinned, name)).toThrow(`note: nothing that was tried lets ${name} through`)
   const gone = { events: { 'note.gone': '' }, removedEvent: 'note.gone' }
   expect(() => defineKind({ ...declaration, ...gone })).toThrow('removedEvent')
 })

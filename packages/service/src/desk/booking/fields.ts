@@ -65,7 +65,6 @@ export const bookingFields = {
     'text',
     { description: 'Where it takes place: an address, a number or a link.' },
     {
-      examples: [{ type: 'video', value: 'https://example.com/room' }],
       acceptsWithin: {
         type: `one of ${locationTypes.join(', ')}`,
         value: 'a string of 1 to 2000 characters',

@@ -12,6 +12,14 @@ import {
   updateConversation,
 } from './moves.ts'
 
+const escalation = { always: ['conversation.escalated'], sometimes: ['conversation.assigned'] }
+const resolution = { sometimes: ['conversation.resolved', 'conversation.reopened'] }
+const summary = { sometimes: ['conversation.summarized', 'conversation.reopened'] }
+
+const exampleSummary = 'The parcel was found.'
+const exampleEscalated = { escalatedAt: '2026-03-01T12:00:00.000Z' }
+const exampleResolved = { status: 'resolved', resolvedAt: '2026-03-01T12:00:00.000Z' }
+
 /** A thread of messages with a customer (specification 4.4). */
 export const conversation = defineKind({
   name: 'conversation',
@@ -29,6 +37,30 @@ export const conversation = defineKind({
     'conversation.deleted': 'a conversation is deleted, by itself or with its customer',
   },
   removedEvent: 'conversation.deleted',
+  reports: {
+    fields: {
+      status: resolution,
+      handledBy: escalation,
+      assigneeId: {
+        sometimes: ['conversation.assigned', 'conversation.unassigned', 'conversation.escalated'],
+      },
+      escalatedAt: escalation,
+      resolvedAt: resolution,
+      summary,
+      summarizedAt: summary,
+    },
+    examples: {
+      'conversation.assigned': { ...exampleEscalated, assigneeId: '01980000-0000-7000-8000-000000000001' },
+      'conversation.unassigned': exampleEscalated,
+      'conversation.escalated': exampleEscalated,
+      'conversation.resolved': exampleResolved,
+      'conversation.summarized': {
+        ...exampleResolved,
+        summary: exampleSummary,
+        summarizedAt: exampleResolved.resolvedAt,
+      },
+    },
+  },
   foundBy: [
     { plural: 'customers', phrase: 'its customer', column: 'customer_id' },
     { plural: 'messages', phrase: 'one of its messages', column: 'conversation_id', refersHere: true },
@@ -38,16 +70,19 @@ export const conversation = defineKind({
     escalate: action({
       description: 'Hands it from an AI to a person.',
       fields: {},
+      events: ['conversation.escalated'],
       apply: (before: Conversation, _input, context) => escalate(before, context),
     }),
     resolve: action({
       description: 'Closes it. Its summary is written some minutes later.',
       fields: {},
+      events: ['conversation.resolved'],
       apply: (before: Conversation, _input, context) => resolve(before, context),
     }),
     reopen: action({
       description: 'Opens it again; resolvedAt, summary and summarizedAt become null.',
       fields: {},
+      events: ['conversation.reopened'],
       apply: (before: Conversation) => reopen(before),
     }),
     summarize: action({
@@ -60,6 +95,8 @@ export const conversation = defineKind({
           description: 'A summary of the messages.',
         }),
       },
+      example: { summary: exampleSummary },
+      events: ['conversation.summarized'],
       apply: (before: Conversation, { summary }, context) => summarize(before, summary, context),
     }),
   },

@@ -116,7 +116,6 @@ export function author<const T extends string>(types: readonly [T, ...T[]], desc
     'uuid',
     { required: true, access: 'create', column: 'author_id', description },
     {
-      examples: [{ type: 'teammate', name: 'Grace Hopper' }],
       acceptsWithin: {
         type: `one of ${types.join(', ')}`,
         id: 'the id (a UUID) of a teammate, or left out',

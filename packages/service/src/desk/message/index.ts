@@ -14,6 +14,12 @@ export const message = defineKind({
     'message.deleted': 'a message is deleted, by itself, with its conversation or with its customer',
   },
   removedEvent: 'message.deleted',
+  reports: {
+    created: { sometimes: ['message.received', 'message.sent'] },
+    examples: {
+      'message.sent': { direction: 'outbound', author: { type: 'teammate', name: 'Grace Hopper' } },
+    },
+  },
   immutable: true,
   rules: { create: createMessage, events: messageEvents },
   effects: arrival,

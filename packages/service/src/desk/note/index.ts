@@ -55,6 +55,8 @@ export const note = defineKind({
     'note.deleted': 'a note is deleted, by itself, with its conversation or with its customer',
   },
   removedEvent: 'note.deleted',
+  // A removal takes it, without an event.
+  reports: { fields: { customerId: {} } },
   rules: {
     create(draft) {
       const errors = authorErrors(draft.author)

@@ -7,6 +7,8 @@ const isOpen = (t: string) => `${t}.status in ('new', 'open', 'pending', 'on_hol
 /** Stored times sort as text. */
 const dueAt = (t: string) => `(${t}.body::json ->> 'dueAt') collate "C"`
 
+const moved = { always: ['ticket.updated', 'ticket.status_changed'] }
+
 /** Something to be done for a customer (specification 4.6). */
 export const ticket = defineKind({
   name: 'ticket',
@@ -74,6 +76,19 @@ export const ticket = defineKind({
     'ticket.deleted': 'a ticket is deleted, by itself or with its customer',
   },
   removedEvent: 'ticket.deleted',
+  reports: {
+    fields: {
+      status: moved,
+      // Assigning a new ticket opens it.
+      assigneeId: { always: ['ticket.updated'], sometimes: ['ticket.status_changed', 'ticket.assigned'] },
+      resolvedAt: moved,
+      closedAt: moved,
+    },
+    examples: {
+      'ticket.status_changed': { status: 'open' },
+      'ticket.assigned': { status: 'open', assigneeId: '01980000-0000-7000-8000-000000000001' },
+    },
+  },
   foundBy: [{ plural: 'customers', phrase: 'its customer', column: 'customer_id' }],
   refusals: ['invalid_transition', 'ticket_closed'],
   filters: {

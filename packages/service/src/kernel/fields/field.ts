@@ -53,8 +53,6 @@ export interface Field<V = unknown> {
   /** For nested values: for each entry of a list or object, or by property name. */
   readonly acceptsWithin?: string | Readonly<Record<string, string>>
   readonly description: string
-  /** For the documentation, where those that `transitions.ts` tries do not fit. */
-  readonly examples?: readonly unknown[]
   readonly column: Column | null
   readonly unique: boolean
   /** `or none`: also for rows without a value, whose index has to have nulls. */

@@ -1,8 +1,9 @@
 /** A kind's schemas: the object as it is read, and the bodies of creation and change. */
+import { z } from 'zod'
 import type { Field } from '../../kernel/fields/field.ts'
+import { parseCreation } from '../../kernel/fields/validate.ts'
 import { constant, exampleIdentity, exampleTime, type Json } from '../../openapi/api-module.ts'
 import { creationBody, fieldSchema, patchBody } from '../../openapi/field-schemas.ts'
-import { exampleState, explore, sampleValues } from '../model/explore-rules.ts'
 import type { Kind, State } from '../model/kind.ts'
 import { carrierSentence, fieldCarriers } from './event-carriers.ts'
 
@@ -94,25 +95,26 @@ function shownValue(kind: Kind, name: string, state: State): unknown {
   const field = kind.fields[name] as Field
   if (field.sequence) return 1
   const isShown = field.shown?.safeParse(state[name]).success ?? true
-  return isShown ? state[name] : sampleValues(field).find((value) => value !== null)
+  return !isShown && field.shown instanceof z.ZodEnum ? field.shown.options[0] : state[name]
 }
 
+/** Throws, with the reason, where the kind itself refuses its example. */
+export function exampleState(kind: Kind): State {
+  const draft = parseCreation(kind, kind.example)
+  const created = draft.ok ? (kind.rules.create?.(draft.value, { now: exampleTime }) ?? draft) : draft
+  if (created.ok) return created.value
+  const { detail, errors = [] } = created.error
+  const [first] = errors
+  const why = first === undefined ? detail : `${first.pointer} ${first.detail}`
+  throw new Error(`the example of ${kind.name} is refused: ${why}`)
+}
+
+/** The object after an event of this type. */
 export function exampleSubject(kind: Kind, type: string): Json {
-  const { created, transitions } = explore(kind)
-  const made = created.find((state) => kind.rules.events(null, state).includes(type))
-  return exampleObject(kind, made ?? transitions.find(({ events }) => events.includes(type))?.after)
+  return exampleObject(kind, { ...exampleState(kind), ...kind.reports.examples?.[type] })
 }
 
 /** A body with which the action does something. */
 export function exampleInput(kind: Kind, action: string): State {
-  const made = explore(kind).transitions.flatMap(({ by }) =>
-    'action' in by && by.action === action ? [by.input] : [],
-  )
-  const [first] = made.sort((a, b) => valueCount(b) - valueCount(a))
-  if (first === undefined) throw new Error(`${kind.name}: nothing that was tried lets ${action} through`)
-  return first
-}
-
-function valueCount(input: State): number {
-  return Object.values(input).filter((value) => value !== null).length
+  return kind.actions[action]?.example ?? {}
 }

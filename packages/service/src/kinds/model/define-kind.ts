@@ -1,10 +1,9 @@
 import { bodyOrder, isRewritten } from '../../journal/body.ts'
 import type { Column, Field, Fields } from '../../kernel/fields/field.ts'
-import type { Action, Declaration, Effects, Kind, Rules, State } from './kind.ts'
+import type { Action, Declaration, Effects, Kind, Reports, Rules, State } from './kind.ts'
 
 /**
- * Throws for contradictions. Making the documents also throws when rules refuse the example, or let no example of an
- * action through.
+ * Throws for contradictions. Making the documents also throws when rules refuse the example.
  */
 export function defineKind<const F extends Fields>(declaration: Declaration<F>): Kind {
   const fields = Object.entries<Field>(declaration.fields)
@@ -20,6 +19,7 @@ export function defineKind<const F extends Fields>(declaration: Declaration<F>):
     immutable: declaration.immutable ?? false,
     isPerson: declaration.isPerson ?? false,
     effects: (declaration.effects ?? null) as Effects<State> | null,
+    reports: reportsOf(declaration),
     migrations: declaration.migrations ?? [],
     upgrades: declaration.upgrades ?? [],
     fieldNames: fields.map(([name]) => name),
@@ -44,6 +44,11 @@ export function defineKind<const F extends Fields>(declaration: Declaration<F>):
       canAct: declaration.canAct ?? false,
     },
   }
+}
+
+function reportsOf({ name, events, reports }: Declaration<Fields>): Reports {
+  const ifDeclared = (type: string) => ({ always: type in events ? [type] : [] })
+  return { created: ifDeclared(`${name}.created`), otherFields: ifDeclared(`${name}.updated`), ...reports }
 }
 
 function periodsOf(

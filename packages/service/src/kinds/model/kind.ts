@@ -4,6 +4,7 @@ import type { StreamTable } from '../../journal/stream-table.ts'
 import { type ErrorCode, type Problem, problem } from '../../kernel/errors.ts'
 import type { Fields, State, StateOf } from '../../kernel/fields/field.ts'
 import { fail, type Result } from '../../kernel/outcome.ts'
+import type { Carriers } from '../../openapi/api-module.ts'
 
 export type { State } from '../../kernel/fields/field.ts'
 
@@ -28,14 +29,35 @@ export interface Action<S> {
   readonly description: string
   /** Of its body, parsed as at a creation. */
   readonly fields: Fields
+  /** A body for the documents. Default: none. */
+  readonly example?: State
+  /** For the documents: the events of every transition that changes something. */
+  readonly events: readonly string[]
   /** The object after the transition, or its refusal. Its events are those of the change. */
   apply(before: S, input: State, context: RuleContext): Result<S, Problem>
+}
+
+/** Event types that report every change, or some. */
+export type Reported = Partial<Pick<Carriers, 'always' | 'sometimes'>>
+
+/** For the documents, and held against the rules by a test: which events report what. */
+export interface Reports {
+  /** Default: `NAME.created`, if the kind has it. */
+  readonly created: Reported
+  /** Changes of a field, also by actions. */
+  readonly fields?: Readonly<Record<string, Reported>>
+  /** Changes of the other fields. Default: `NAME.updated`, if the kind has it. */
+  readonly otherFields: Reported
+  /** By event type: what the object shows after it that the example does not. */
+  readonly examples?: Readonly<Record<string, State>>
 }
 
 /** An action whose `apply` knows the types of its own fields. */
 export function action<S, const F extends Fields>(declaration: {
   readonly description: string
   readonly fields: F
+  readonly example?: State
+  readonly events: readonly string[]
   apply(before: S, input: StateOf<F>, context: RuleContext): Result<S, Problem>
 }): Action<S> {
   return declaration as unknown as Action<S>
@@ -93,6 +115,7 @@ export interface Declaration<F extends Fields> {
   readonly refusals?: readonly ErrorCode[]
   /** Every event type of its changes, with when it is sent. */
   readonly events: Readonly<Record<string, string>>
+  readonly reports?: Partial<Reports>
   /** The event of a removal; null when objects of this kind cannot be deleted. */
   readonly removedEvent: string | null
   /** Creates its table, unless the baseline has it (desk/tables.ts), and changes it later. */
@@ -106,13 +129,22 @@ export interface Declaration<F extends Fields> {
 export interface Kind
   extends Omit<
     Declaration<Fields>,
-    'rules' | 'actions' | 'immutable' | 'isPerson' | 'canAct' | 'effects' | 'migrations' | 'upgrades'
+    | 'rules'
+    | 'actions'
+    | 'immutable'
+    | 'isPerson'
+    | 'canAct'
+    | 'effects'
+    | 'reports'
+    | 'migrations'
+    | 'upgrades'
   > {
   readonly rules: Rules<State>
   readonly actions: Readonly<Record<string, Action<State>>>
   readonly immutable: boolean
   readonly isPerson: boolean
   readonly effects: Effects<State> | null
+  readonly reports: Reports
   readonly migrations: readonly Migration[]
   readonly upgrades: readonly Upgrade[]
   readonly table: StreamTable

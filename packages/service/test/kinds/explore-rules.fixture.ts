@@ -1,18 +1,19 @@
 /**
  * Every sort of change that a kind's rules allow, found by trying them on its example: creations, actions, and changes
- * of each field in each state. The documents are made from these, so they cannot differ from the rules.
+ * of each field in each state. Tests hold what a kind declares for the documents against these.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import type { Problem } from '../../kernel/errors.ts'
-import type { Field, Fields } from '../../kernel/fields/field.ts'
-import { parseCreation } from '../../kernel/fields/validate.ts'
-import type { Result } from '../../kernel/outcome.ts'
-import { madeOnce } from '../../kernel/shared-work.ts'
-import { exampleId, exampleTime } from '../../openapi/api-module.ts'
-import type { Kind, State } from './kind.ts'
+import type { Problem } from '../../src/kernel/errors.ts'
+import type { Field, Fields } from '../../src/kernel/fields/field.ts'
+import { parseCreation } from '../../src/kernel/fields/validate.ts'
+import type { Result } from '../../src/kernel/outcome.ts'
+import { madeOnce } from '../../src/kernel/shared-work.ts'
+import { exampleState } from '../../src/kinds/docs/kind-schemas.ts'
+import type { Kind, State } from '../../src/kinds/model/kind.ts'
+import { type Carriers, exampleId, exampleTime } from '../../src/openapi/api-module.ts'
 
-export interface Transition {
+interface Transition {
   /** The field of the PATCH, or the action. */
   readonly by: { readonly field: string } | { readonly action: string; readonly input: State }
   readonly before: State
@@ -156,12 +157,14 @@ const values: readonly unknown[] = [
   ['b'],
   { a: 'b' },
   { a: 'c' },
+  { type: 'teammate', name: 'Grace Hopper' },
+  { type: 'video', value: 'https://example.com/room' },
 ]
 
 /** Every word of a choice; samples for another field, with null where it is accepted. */
-export function sampleValues(field: Field, example?: unknown): readonly unknown[] {
+function sampleValues(field: Field, example?: unknown): readonly unknown[] {
   const words = wordsOf(field)
-  const accepted = [example, ...(field.examples ?? words ?? values)].flatMap((value) => {
+  const accepted = [example, ...(words ?? values)].flatMap((value) => {
     const parsed = field.schema.safeParse(value)
     return parsed.success ? [parsed.data] : []
   })
@@ -183,16 +186,6 @@ function sampleInputs(fields: Fields): readonly State[] {
       inputs.flatMap((input) => sampleValues(field).map((value) => ({ ...input, [name]: value }))),
     [{}],
   )
-}
-
-/** Throws, with the reason, where the kind itself refuses its example. */
-export function exampleState(kind: Kind): State {
-  const created = createdState(kind, {})
-  if (created.ok) return created.value
-  const { detail, errors = [] } = created.error
-  const [first] = errors
-  const why = first === undefined ? detail : `${first.pointer} ${first.detail}`
-  throw new Error(`the example of ${kind.name} is refused: ${why}`)
 }
 
 /** The example, created with each word of each choice that can be sent, if necessary with another value too. */
@@ -218,4 +211,30 @@ function firstCreated(kind: Kind, values: State, additions: readonly State[]): r
 function createdState(kind: Kind, values: State): Result<State, Problem> {
   const draft = parseCreation(kind, { ...kind.example, ...values })
   return draft.ok ? (kind.rules.create?.(draft.value, { now: exampleTime }) ?? draft) : draft
+}
+
+/** The events of a kind's changes, as its rules send them. */
+export function exploredCarriers(kind: Kind) {
+  const { created, transitions } = explore(kind)
+  const of = (changes: readonly Transition[]) => split(changes.map(({ events }) => events))
+  return {
+    created: split(created.map((state) => kind.rules.events(null, state))),
+    updated: of(transitions.filter(({ by }) => 'field' in by)),
+    action: (action: string) => of(transitions.filter(({ by }) => 'action' in by && by.action === action)),
+    /** Null: only a creation sets it. A field that clients change together with others is judged by itself. */
+    field(name: string): Carriers | null {
+      const changed = transitions.filter((transition) => transition.changed.has(name))
+      const { access, sequence } = kind.fields[name] as Field
+      if (changed.length === 0 && (kind.immutable || access === 'create' || sequence)) return null
+      if (access !== 'write') return of(changed)
+      return of(changed.filter(({ by }) => !('field' in by) || by.field === name))
+    },
+  }
+}
+
+function split(changes: readonly (readonly string[])[]): Carriers {
+  const types = [...new Set(changes.flat())].sort()
+  const always = types.filter((type) => changes.every((events) => events.includes(type)))
+  const sometimes = types.filter((type) => !always.includes(type))
+  return { always, sometimes, silent: changes.length === 0 || changes.some((events) => events.length === 0) }
 }
