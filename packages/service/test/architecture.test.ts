@@ -474,7 +474,15 @@ test('the tools for agents know the public API, and nothing of the service', () 
   expect(imported.length).toBeGreaterThan(30)
   expect(
     [...new Set(imported)].filter((from) => !/^(node:|\.\/[\w-]+\.ts$)/.test(from ?? '')).sort(),
-  ).toEqual(['@deskwire/sdk', '@deskwire/sdk/clipped', '@modelcontextprotocol/server', 'zod'])
+  ).toEqual([
+    '@deskwire/sdk',
+    '@deskwire/sdk/clipped',
+    '@deskwire/sdk/json',
+    '@deskwire/sdk/text-of',
+    '@modelcontextprotocol/server',
+    'jose',
+    'zod',
+  ])
 })
 
 test('nothing of the tools for agents is loaded with the service', () => {
