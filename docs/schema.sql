@@ -280,7 +280,6 @@ create table webhooks (
   console_link_id uuid,
   options jsonb,
   sealed_headers bytea,
-  subscription_id text,
   ends_at timestamptz(3),
   reported_state text,
   reported_since timestamptz(3),
@@ -405,7 +404,6 @@ create index deliveries_default_type on deliveries_default (organization_id, web
 create table deliveries_pending partition of deliveries for values from ('infinity') to (maxvalue) with (fillfactor=85, autovacuum_vacuum_scale_factor=0.05);
 create index deliveries_pending_due on deliveries_pending (organization_id, webhook_id, next_attempt_at, id);
 create unique index deliveries_pending_event on deliveries_pending (organization_id, event_id, webhook_id) where event_id is not null;
-create index deliveries_pending_gap on deliveries_pending (organization_id, webhook_id) where event_type = 'gap'::text;
 
 -- Attempts before the last, which is in the row of its delivery. In the week of the delivery, whose id says it.
 create table attempts (
@@ -1810,28 +1808,6 @@ begin
 end;
 $function$;
 
--- Creates a control event of this type, and its delivery, for each of these endpoints that is a subscription. The
--- caller holds the organization's clock row or the endpoint's queue, and wakes the queues.
-create function notify_subscriptions(
-  p_organization_id uuid, p_now timestamptz, p_type text, p_webhook_ids uuid[], p_max_attempts int
-) returns void
-language plpgsql volatile as $function$
-declare
-  v_deliveries new_delivery[];
-begin
-  with created as (
-    insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
-      select p_organization_id, new_uuid_v7(p_now), p_type, p_now, 'webhook', w.id, '{}'
-        from webhooks w
-        where w.organization_id = p_organization_id and w.id = any(p_webhook_ids) and w.subscription_id is not null
-      returning id, subject_id)
-    select array_agg((null, c.subject_id, c.id, p_type, p_now, 'webhook', c.subject_id, p_max_attempts, null,
-      null)::new_delivery)
-      into v_deliveries from created c;
-  perform insert_deliveries(p_organization_id, p_now, v_deliveries);
-end;
-$function$;
-
 -- Counts deliveries of an endpoint (specification 11.5): what is counted in `p_places`, how often in `p_counts`
 -- (`tally.ts`), and the latest success among them. Each call appends a row of no length, so that no row gets a
 -- version with each; the rows of minutes that are over become one a minute, and the minutes of hours that are over
@@ -1999,22 +1975,6 @@ begin
     v_rewound := v_written < cardinality(p_id)
       or extract(epoch from p_read_to) * 1000 >= (select min(u.at) from unnest(p_next_attempt_at) as u(at));
 
-    -- Creates a gap event for a subscription that has missed something, one at a time.
-    if 'failed' = any(p_status) and exists (select 1 from webhooks w where w.organization_id = p_organization_id
-      and w.id = p_webhook_id
-        and w.subscription_id is not null and w.status = 'active')
-        and exists (select 1 from deliveries d where d.organization_id = p_organization_id
-          and d.webhook_id = p_webhook_id
-          and d.id = any(p_id) and d.status = 'failed' and d.event_type not in ('ping', 'gap', 'terminated')
-          and coalesce(d.response_status, 0) not in (410, 413))
-        and not exists (select 1 from deliveries d where d.organization_id = p_organization_id
-          and d.webhook_id = p_webhook_id
-          and d.log_day = 'infinity' and d.event_type = 'gap') then
-      perform notify_subscriptions(p_organization_id, p_now, 'gap', array[p_webhook_id], (select max(u.number)
-        from unnest(p_number) as u(number)));
-      v_rewound := true;
-    end if;
-
     perform count_deliveries(p_organization_id, p_webhook_id, p_now, p_places, p_counts, p_succeeded_at, p_fold_from);
     update webhook_health h set last_success_at = coalesce(p_succeeded_at, h.last_success_at),
         failure_count = case when p_succeeded_at is null then h.failure_count else 0 end + p_failures,
@@ -2076,6 +2036,6 @@ $function$;
 -- create_webhook, delete_webhook, disable_registered, disable_webhook, drop_previous_secrets
 -- drop_previous_tokens, erasure_receipt, expire_api_key, fail_pending, fan_out_piece, is_last_manager
 -- key_is_unchanged, log_of_endpoint, log_of_event, missed_since, ping_webhook, read_log, record_event
--- recover_piece, recover_webhook, refresh_subscription, replayed, report_endpoint, require_sealed_with
--- resend_delivery, retry_delivery, retry_now, revoke_api_key, rotate_api_key, rotate_webhook_secret
--- store_lone_response, store_response, update_api_key, update_webhook
+-- recover_piece, recover_webhook, replayed, report_endpoint, require_sealed_with, resend_delivery
+-- retry_delivery, retry_now, revoke_api_key, rotate_api_key, rotate_webhook_secret, store_lone_response
+-- store_response, update_api_key, update_webhook

@@ -16,7 +16,7 @@ interface Headers {
 /** Throws a DeskwireError for each refusal. Paths begin below the version of the API. */
 export interface Api {
   get(path: string, query?: Json): Promise<Json>
-  send(method: 'POST' | 'PATCH', path: string, body: unknown, headers?: Headers): Promise<Json>
+  send(method: 'POST' | 'PATCH' | 'DELETE', path: string, body?: unknown, headers?: Headers): Promise<Json>
 }
 
 /** `fetch` adds the caller's credentials. Calls end when `signal` aborts. */

@@ -1,4 +1,5 @@
 /** The errors of the extension for events. */
+import type { DeskwireError } from '@deskwire/sdk'
 import { ProtocolError } from '@modelcontextprotocol/server'
 
 export const codes = {
@@ -10,15 +11,8 @@ export const codes = {
   invalidParams: -32_602,
 } as const
 
-/** A problem of the API: a DeskwireError has these members. */
-export interface Refusal {
-  readonly code: string
-  readonly detail: string
-  readonly errors?: readonly { readonly pointer: string; readonly detail: string }[]
-}
-
 /** The API's problem in the words of the protocol. */
-export function protocolError({ code, detail, errors = [] }: Refusal): ProtocolError {
+export function protocolError({ code, detail, errors }: DeskwireError): ProtocolError {
   const data = { reason: code }
   switch (code) {
     case 'insufficient_scope':

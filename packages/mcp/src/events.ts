@@ -1,13 +1,11 @@
-/**
- * Events (SEP-3415, `io.modelcontextprotocol/events`) by poll and push (by webhook: `subscriptions.ts`): the ordered events of `GET /v1/events`, whose
- * cursors lose nothing while the log keeps it.
- */
+/** Events (SEP-3415, `io.modelcontextprotocol/events`) by poll and push. By webhook: `subscriptions.ts`. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { DeskwireError } from '@deskwire/sdk'
 import { type McpServer, ProtocolError, type ServerContext } from '@modelcontextprotocol/server'
 import { z } from 'zod'
-import type { Api, Json } from './api.ts'
+import type { Json } from './api.ts'
 import { codes, protocolError } from './event-errors.ts'
+import { type EventLog, maxEvents, type Occurrence } from './event-log.ts'
 import type { Outflow } from './streams.ts'
 import { maySubscribe } from './subscriptions.ts'
 import { type EventSubject, holds, id, objectOf, schemaOf, shown, type ToolParts } from './tool.ts'
@@ -18,13 +16,10 @@ export const eventCapabilities = {
   events: {},
 }
 
-const maxEvents = 100
 const pollMilliseconds = 5_000
 /** Seconds between two signs of life on a stream: the extension asks for one in thirty. */
 const beatSeconds = 20
 const retryMilliseconds = 2_000
-/** "From now" looks so many milliseconds back for the last event, as processes' clocks differ by less. */
-const startWindow = 10_000
 
 export interface EventType {
   readonly name: string
@@ -72,18 +67,6 @@ const subscription = z.looseObject({
 const polled = subscription.extend({ maxEvents: z.int().positive().nullish() })
 type Subscription = z.output<typeof subscription>
 
-interface Occurrence {
-  readonly id: string
-  readonly type: string
-  readonly createdAt: string
-  readonly data: Json | null
-}
-
-interface Page {
-  readonly data: readonly Occurrence[]
-  readonly pagination: { readonly nextCursor: string; readonly hasMore: boolean }
-}
-
 /** What a client gets of one page. */
 interface Read {
   readonly events: readonly Json[]
@@ -96,7 +79,12 @@ interface Read {
 export function serveEvents(
   server: McpServer,
   types: readonly EventType[],
-  { scopes, api, now, outflow }: { scopes: readonly string[]; api: Api; now: () => number; outflow: Outflow },
+  {
+    scopes,
+    log,
+    now,
+    outflow,
+  }: { scopes: readonly string[]; log: EventLog; now: () => number; outflow: Outflow },
 ): (name: string) => void {
   const delivery = ['push', 'poll', ...(maySubscribe(scopes) ? ['webhook'] : [])]
   const readable = types.filter(({ scope }) => holds(scopes, scope))
@@ -180,9 +168,9 @@ export function serveEvents(
     { limit, wait = 0 }: { readonly limit: number; readonly wait?: number },
   ): Promise<Read> {
     if (cursor === null) return fromNow(name, false)
-    const query = { types: name, subject: args?.subject, cursor, limit: Math.min(limit, maxEvents), wait }
-    const page = await list(query).catch(goneOn)
-    // The log does not go back so far, or a backup was restored: it goes on from now, and the client is told.
+    const query = { types: name, subject: args?.subject, limit: Math.min(limit, maxEvents), wait }
+    const page = await log.after(cursor, query)
+    // It goes on from now, and the client is told.
     if (page === null) return fromNow(name, true)
     const { data, pagination } = page
     const oldest = maxAgeMs == null ? 0 : now() - maxAgeMs
@@ -195,29 +183,13 @@ export function serveEvents(
     }
   }
 
-  /** After the last event there is. */
   async function fromNow(name: string, truncated: boolean): Promise<Read> {
-    let from: Json = { createdAfter: new Date(now() - startWindow).toISOString() }
-    for (;;) {
-      const page = await list({ types: name, limit: maxEvents, ...from })
-      const { nextCursor: cursor, hasMore } = page.pagination
-      if (!hasMore) return { events: [], cursor, truncated, hasMore: false }
-      from = { cursor }
-    }
-  }
-
-  async function list(query: Json): Promise<Page> {
-    return (await api.get('/events', query)) as unknown as Page
+    return { events: [], cursor: await log.end(name), truncated, hasMore: false }
   }
 }
 
 function refused(error: unknown): never {
   throw error instanceof DeskwireError ? protocolError(error) : error
-}
-
-function goneOn(error: unknown): null {
-  if (error instanceof DeskwireError && error.code === 'cursor_too_old') return null
-  throw error
 }
 
 function occurrence({ id: eventId, type: name, createdAt: timestamp, data }: Occurrence): Json {

@@ -14,11 +14,12 @@ import { apiOver, type Json } from './api.ts'
 import { bookingTools } from './booking-tools.ts'
 import { deskTools } from './desk-tools.ts'
 import { codes } from './event-errors.ts'
+import { eventLog } from './event-log.ts'
 import { eventCapabilities, eventTypesOf, serveEvents } from './events.ts'
 import { skill } from './skill.ts'
 import { streamTools } from './stream-tools.ts'
 import { isHeld, mostStreams, Outflow, Streams } from './streams.ts'
-import { type Subscriptions, serveSubscriptions } from './subscriptions.ts'
+import { serveSubscriptions } from './subscriptions.ts'
 import { type Arguments, type EventSubject, holds, type Tool, type ToolParts } from './tool.ts'
 
 const instructions = [
@@ -65,14 +66,13 @@ export interface McpParts extends ToolParts {
 
 /** One request's caller, and the way to the API for it. */
 export interface Session {
-  /** The same for all requests with one API key. */
+  /** The id of the API key. */
   readonly key: string
   readonly scopes: readonly string[]
   /** With the caller's credentials, whatever a call has. */
   readonly fetch: Fetch
   /** Of the API. */
   readonly baseUrl: string
-  readonly subscriptions: Subscriptions
 }
 
 export type Mcp = ReturnType<typeof createMcp>
@@ -96,14 +96,15 @@ export function createMcp(parts: McpParts) {
   const handler = createMcpHandler(({ authInfo }) => {
     if (authInfo === undefined) throw new Error('a request has no session')
     const { session, signal, outflow } = authInfo.extra as unknown as Extra
-    const { scopes, subscriptions } = session
+    const { scopes, key } = session
     const server = new McpServer(
       { name: 'deskwire', title: 'Deskwire', version },
       { instructions, capabilities },
     )
     const api = apiOver(session.fetch, session.baseUrl, signal)
-    const allow = serveEvents(server, types, { scopes, api, now, outflow })
-    serveSubscriptions(server, allow, { scopes, subscriptions })
+    const log = eventLog(api, now)
+    const allow = serveEvents(server, types, { scopes, log, now, outflow })
+    serveSubscriptions(server, allow, { scopes, key, api, log, now })
     server.registerResource('skill', skillAddress, about, ({ href: uri }) => ({
       contents: [{ uri, mimeType: about.mimeType, text: skill }],
     }))

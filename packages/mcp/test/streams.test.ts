@@ -32,11 +32,6 @@ function endless({ isDropped = false } = {}) {
       }))
       return Response.json({ data, pagination: { nextCursor: String(reads), hasMore: true } })
     },
-    subscriptions: {
-      limit: 0,
-      subscribe: async () => ({ callback: 'none' }),
-      unsubscribe: async () => null,
-    },
   }
   const mcp = createMcp({ schemas, kinds, otherSubjects: [], version: '0', now: () => 0 })
   const open = (signal: AbortSignal, key = 'key') => {

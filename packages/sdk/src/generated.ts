@@ -28,7 +28,6 @@ export type ErrorCode =
   | 'delivery_failed'
   | 'delivery_skipped'
   | 'delivery_pending'
-  | 'subscription'
   | 'webhook_disabled'
   | 'limit_reached'
   | 'last_managing_key'
@@ -40,6 +39,7 @@ export type ErrorCode =
   | 'url_not_https'
   | 'url_not_public'
   | 'url_not_resolvable'
+  | 'receiver_not_verified'
   | 'idempotency_key_reused'
   | 'rate_limited'
   | 'headers_too_large'
@@ -783,6 +783,8 @@ export interface Webhook extends Row {
   rateLimit?: number
   /** The most attempts at once; absent where that is 16. */
   maxConcurrent?: number
+  /** The form of bodies; absent where it is the envelope. */
+  format?: Open<'mcp'>
   /** The form of data; absent where it is the object. */
   payload?: Open<'thin'>
   /** Retry-After puts off attempts; absent where it does not. */
@@ -827,8 +829,6 @@ export interface Webhook extends Row {
   consoleLinkId: string | null
   /** When it ends: nothing is sent any more, and it is deleted with its log. Absent where it does not end by itself. */
   expiresAt?: string
-  /** The subscription of an agent that it belongs to, and when that ends unless it is refreshed. Only its agent changes it; deleting it ends it. Absent otherwise. */
-  subscription?: { id: string; endsAt: string }
 }
 
 export interface WebhookInput {
@@ -848,13 +848,15 @@ export interface WebhookInput {
   rateLimit?: number | null
   /** The most attempts at once, instead of 16. */
   maxConcurrent?: number | null
+  /** The body of a delivery: the envelope, or with mcp an occurrence of the events proposal of the Model Context Protocol, which 410 and 413 refuse for good. */
+  format?: 'envelope' | 'mcp'
   /** The data of an event: the object, or with thin its id and object alone. */
   payload?: 'full' | 'thin'
   /** Whether a Retry-After with a 429 or 503 puts off the next attempt beyond its delay, by a day at most. */
   honorRetryAfter?: boolean
   /** Whether an answer of 410 disables the endpoint. */
   disableOn410?: boolean
-  /** An event is sent if all conditions hold of its object as it was then. Removals are always sent. */
+  /** An event is sent if all conditions hold of its object as it was then. Removals are always sent, unless one is on id. */
   conditions?:
     | {
         field: string
@@ -872,6 +874,8 @@ export interface WebhookInput {
   metadata?: Record<string, string | null>
   /** Signs deliveries: whsec_ and 24 to 64 random bytes in base64. Default: a new one. */
   secret?: string | null
+  /** Whether the URL must agree first: it gets a signed POST of {"type": "verification", "challenge": …}, and must answer 2xx with {"challenge": …}, the same. */
+  verify?: boolean
 }
 
 export interface WebhookPatch {
@@ -891,13 +895,15 @@ export interface WebhookPatch {
   rateLimit?: number | null
   /** The most attempts at once, instead of 16. */
   maxConcurrent?: number | null
+  /** The body of a delivery: the envelope, or with mcp an occurrence of the events proposal of the Model Context Protocol, which 410 and 413 refuse for good. */
+  format?: 'envelope' | 'mcp'
   /** The data of an event: the object, or with thin its id and object alone. */
   payload?: 'full' | 'thin'
   /** Whether a Retry-After with a 429 or 503 puts off the next attempt beyond its delay, by a day at most. */
   honorRetryAfter?: boolean
   /** Whether an answer of 410 disables the endpoint. */
   disableOn410?: boolean
-  /** An event is sent if all conditions hold of its object as it was then. Removals are always sent. */
+  /** An event is sent if all conditions hold of its object as it was then. Removals are always sent, unless one is on id. */
   conditions?:
     | {
         field: string

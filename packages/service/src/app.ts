@@ -151,12 +151,6 @@ export function createApp(options: AppOptions) {
       publicUrl,
       issuer: options.mcpIssuer ?? null,
       log,
-      subscriptionsOf: ({ shard = 0 }) => (shards[shard] ?? shards[0]).subscriptions,
-      receivers: {
-        resolver,
-        targetCa: settings.targetCa,
-        answerTimeoutMs: settings.schedule.answerTimeout,
-      },
     })
   const routes = new Map([...allowed].map(([url, methods]) => [url, new Set(methods)]))
   refuseOtherMethods(server, routes)

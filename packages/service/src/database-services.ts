@@ -161,7 +161,6 @@ export function createDatabaseServices(
   const keys = createKeys({ ...services, scopes, seal, directory })
   const links = createConsoleLinks({ ...services, scopes, seal, directory })
   const webhooks = webhookRoutes({ ...services, settings, resolver: options.resolver, readers: desk.readers })
-  const { subscriptions } = webhooks
   const sweep =
     directory === null || name === null ? null : createDirectorySweep(directory.pool, { name, pool })
   return {
@@ -194,7 +193,6 @@ export function createDatabaseServices(
       },
       ...(role === 'api' && { onStep: createMaintenanceMetrics(register) }),
     }),
-    subscriptions,
     lookUp: createLookUp(pool, clock),
     beginSession: createKeySessions({ database, keys, links, clock, scopes }),
     uses: createUseRecorder({

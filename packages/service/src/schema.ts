@@ -2,12 +2,7 @@
 
 import type { Schema, SchemaFunction } from './db/migration.ts'
 import { baseline } from './db/migrations/baseline.ts'
-import {
-  archiveAttemptsFunction,
-  completeFunction,
-  countDeliveriesFunction,
-  notifySubscriptionsFunction,
-} from './delivery/complete.ts'
+import { archiveAttemptsFunction, completeFunction, countDeliveriesFunction } from './delivery/complete.ts'
 import { disableFunction, failPendingFunction, retryNowFunction } from './delivery/endpoint-queues.ts'
 import { fanOutFunction } from './delivery/fan-outs.ts'
 import { commitDelivery, missedFunction } from './delivery/functions.ts'
@@ -42,14 +37,13 @@ export function schemaOf(
   return {
     commitFunction: commit,
     migrations: [
-      { id: '20261128-02-baseline', statements: [...baseline, ...deskTables, ...inboxTable] },
+      { id: '20261128-03-baseline', statements: [...baseline, ...deskTables, ...inboxTable] },
       ...kinds.flatMap((kind) => kind.migrations),
     ],
     functions: [
       ...delivery,
       ...commitParts,
       archiveAttemptsFunction,
-      notifySubscriptionsFunction,
       countDeliveriesFunction,
       lockClockFunction,
       replayedFunction,

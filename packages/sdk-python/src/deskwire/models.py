@@ -6,7 +6,7 @@ from typing import Any, Literal, TypedDict
 
 from .stream import Checkpoint
 
-ErrorCode = Literal["malformed_request", "malformed_json", "invalid_parameter", "invalid_cursor", "filter_not_allowed_in_sync", "unauthorized", "key_expired", "insufficient_scope", "not_found", "method_not_allowed", "request_timeout", "body_too_large", "unsupported_media_type", "duplicate", "booking_conflict", "delivery_succeeded", "delivery_failed", "delivery_skipped", "delivery_pending", "subscription", "webhook_disabled", "limit_reached", "last_managing_key", "invalid_transition", "ticket_closed", "cursor_too_old", "version_mismatch", "validation_failed", "url_not_https", "url_not_public", "url_not_resolvable", "idempotency_key_reused", "rate_limited", "headers_too_large", "internal_error", "unavailable"]
+ErrorCode = Literal["malformed_request", "malformed_json", "invalid_parameter", "invalid_cursor", "filter_not_allowed_in_sync", "unauthorized", "key_expired", "insufficient_scope", "not_found", "method_not_allowed", "request_timeout", "body_too_large", "unsupported_media_type", "duplicate", "booking_conflict", "delivery_succeeded", "delivery_failed", "delivery_skipped", "delivery_pending", "webhook_disabled", "limit_reached", "last_managing_key", "invalid_transition", "ticket_closed", "cursor_too_old", "version_mismatch", "validation_failed", "url_not_https", "url_not_public", "url_not_resolvable", "receiver_not_verified", "idempotency_key_reused", "rate_limited", "headers_too_large", "internal_error", "unavailable"]
 """What errors are told apart by. Later versions may know more."""
 
 class FieldError(TypedDict):
@@ -1144,7 +1144,7 @@ class BatchItem(_BatchItemRequired, total=False):
 
 
 class _ItemProblemRequired(TypedDict):
-    code: Literal["malformed_request", "malformed_json", "invalid_parameter", "invalid_cursor", "filter_not_allowed_in_sync", "unauthorized", "key_expired", "insufficient_scope", "not_found", "method_not_allowed", "request_timeout", "body_too_large", "unsupported_media_type", "duplicate", "booking_conflict", "delivery_succeeded", "delivery_failed", "delivery_skipped", "delivery_pending", "subscription", "webhook_disabled", "limit_reached", "last_managing_key", "invalid_transition", "ticket_closed", "cursor_too_old", "version_mismatch", "validation_failed", "url_not_https", "url_not_public", "url_not_resolvable", "idempotency_key_reused", "rate_limited", "headers_too_large", "internal_error", "unavailable"] | str
+    code: Literal["malformed_request", "malformed_json", "invalid_parameter", "invalid_cursor", "filter_not_allowed_in_sync", "unauthorized", "key_expired", "insufficient_scope", "not_found", "method_not_allowed", "request_timeout", "body_too_large", "unsupported_media_type", "duplicate", "booking_conflict", "delivery_succeeded", "delivery_failed", "delivery_skipped", "delivery_pending", "webhook_disabled", "limit_reached", "last_managing_key", "invalid_transition", "ticket_closed", "cursor_too_old", "version_mismatch", "validation_failed", "url_not_https", "url_not_public", "url_not_resolvable", "receiver_not_verified", "idempotency_key_reused", "rate_limited", "headers_too_large", "internal_error", "unavailable"] | str
     """What to decide by. Later versions may know more."""
     title: str
     """The same for every problem with this code."""
@@ -1159,6 +1159,8 @@ class ItemProblem(_ItemProblemRequired, total=False):
     """For validation_failed: every place of the body that is wrong, a hundred at most."""
     existingId: str
     """For duplicate: the object that has the value; for booking_conflict: the other booking."""
+    reason: Literal["challenge_failed", "http_4xx", "http_5xx", "timeout", "tls_error", "connection_refused"] | str
+    """For receiver_not_verified: in a word, why not."""
 
 
 class RangeDigests(TypedDict):
@@ -1201,11 +1203,6 @@ class _WebhookConditionsRequired(TypedDict):
 
 class WebhookConditions(_WebhookConditionsRequired, total=False):
     value: str | float | bool | None | list[str | float | bool | None]
-
-
-class WebhookSubscription(TypedDict):
-    id: str
-    endsAt: str
 
 
 class _WebhookRequired(TypedDict):
@@ -1260,6 +1257,8 @@ class Webhook(_WebhookRequired, total=False):
     """The most attempts a second; absent without a limit."""
     maxConcurrent: int
     """The most attempts at once; absent where that is 16."""
+    format: str
+    """The form of bodies; absent where it is the envelope."""
     payload: str
     """The form of data; absent where it is the object."""
     honorRetryAfter: bool
@@ -1278,8 +1277,6 @@ class Webhook(_WebhookRequired, total=False):
     """Strings of the client that registered it; absent without any."""
     expiresAt: str
     """When it ends: nothing is sent any more, and it is deleted with its log. Absent where it does not end by itself."""
-    subscription: WebhookSubscription
-    """The subscription of an agent that it belongs to, and when that ends unless it is refreshed. Only its agent changes it; deleting it ends it. Absent otherwise."""
 
 
 class _WebhookWithSecretConditionsRequired(TypedDict):
@@ -1289,11 +1286,6 @@ class _WebhookWithSecretConditionsRequired(TypedDict):
 
 class WebhookWithSecretConditions(_WebhookWithSecretConditionsRequired, total=False):
     value: str | float | bool | None | list[str | float | bool | None]
-
-
-class WebhookWithSecretSubscription(TypedDict):
-    id: str
-    endsAt: str
 
 
 class _WebhookWithSecretRequired(TypedDict):
@@ -1350,6 +1342,8 @@ class WebhookWithSecret(_WebhookWithSecretRequired, total=False):
     """The most attempts a second; absent without a limit."""
     maxConcurrent: int
     """The most attempts at once; absent where that is 16."""
+    format: str
+    """The form of bodies; absent where it is the envelope."""
     payload: str
     """The form of data; absent where it is the object."""
     honorRetryAfter: bool
@@ -1368,8 +1362,6 @@ class WebhookWithSecret(_WebhookWithSecretRequired, total=False):
     """Strings of the client that registered it; absent without any."""
     expiresAt: str
     """When it ends: nothing is sent any more, and it is deleted with its log. Absent where it does not end by itself."""
-    subscription: WebhookWithSecretSubscription
-    """The subscription of an agent that it belongs to, and when that ends unless it is refreshed. Only its agent changes it; deleting it ends it. Absent otherwise."""
 
 
 class _WebhookCreateConditionsRequired(TypedDict):
@@ -1401,6 +1393,8 @@ class WebhookCreate(_WebhookCreateRequired, total=False):
     """The most attempts a second. Must be a whole number from 1 to 1000, or null."""
     maxConcurrent: int | None
     """The most attempts at once, instead of 16. Must be a whole number from 1 to 16, or null."""
+    format: Literal["envelope", "mcp"]
+    """The body of a delivery: the envelope, or with mcp an occurrence of the events proposal of the Model Context Protocol, which 410 and 413 refuse for good. Must be one of envelope, mcp. Initially `"envelope"`."""
     payload: Literal["full", "thin"]
     """The data of an event: the object, or with thin its id and object alone. Must be one of full, thin. Initially `"full"`."""
     honorRetryAfter: bool
@@ -1408,7 +1402,7 @@ class WebhookCreate(_WebhookCreateRequired, total=False):
     disableOn410: bool
     """Whether an answer of 410 disables the endpoint. Must be true or false. Initially `false`."""
     conditions: list[WebhookCreateConditions] | None
-    """An event is sent if all conditions hold of its object as it was then. Removals are always sent. Must be a list of at most 10 conditions, each an object of field, op and value, or null."""
+    """An event is sent if all conditions hold of its object as it was then. Removals are always sent, unless one is on id. Must be a list of at most 10 conditions, each an object of field, op and value, or null."""
     changedFields: bool
     """Whether changedFields in the envelope of a change names the fields that changed. Must be true or false. Initially `false`."""
     includeActor: bool
@@ -1419,6 +1413,8 @@ class WebhookCreate(_WebhookCreateRequired, total=False):
     """Strings of your own, for your programs: deliveries do not have them. A PATCH merges; null deletes a key. Must be an object of at most 20 keys of 1 to 40 characters, each with a string of at most 500 characters (null deletes a key). Initially `{}`."""
     secret: str | None
     """Signs deliveries: whsec_ and 24 to 64 random bytes in base64. Default: a new one. Must be whsec_ and 24 to 64 bytes in standard base64, or null."""
+    verify: bool
+    """Whether the URL must agree first: it gets a signed POST of {"type": "verification", "challenge": …}, and must answer 2xx with {"challenge": …}, the same. Must be true or false. Initially `false`."""
 
 
 class _WebhookPatchConditionsRequired(TypedDict):
@@ -1449,6 +1445,8 @@ class WebhookPatch(TypedDict, total=False):
     """The most attempts a second. Must be a whole number from 1 to 1000, or null."""
     maxConcurrent: int | None
     """The most attempts at once, instead of 16. Must be a whole number from 1 to 16, or null."""
+    format: Literal["envelope", "mcp"]
+    """The body of a delivery: the envelope, or with mcp an occurrence of the events proposal of the Model Context Protocol, which 410 and 413 refuse for good. Must be one of envelope, mcp. Initially `"envelope"`."""
     payload: Literal["full", "thin"]
     """The data of an event: the object, or with thin its id and object alone. Must be one of full, thin. Initially `"full"`."""
     honorRetryAfter: bool
@@ -1456,7 +1454,7 @@ class WebhookPatch(TypedDict, total=False):
     disableOn410: bool
     """Whether an answer of 410 disables the endpoint. Must be true or false. Initially `false`."""
     conditions: list[WebhookPatchConditions] | None
-    """An event is sent if all conditions hold of its object as it was then. Removals are always sent. Must be a list of at most 10 conditions, each an object of field, op and value, or null."""
+    """An event is sent if all conditions hold of its object as it was then. Removals are always sent, unless one is on id. Must be a list of at most 10 conditions, each an object of field, op and value, or null."""
     changedFields: bool
     """Whether changedFields in the envelope of a change names the fields that changed. Must be true or false. Initially `false`."""
     includeActor: bool

@@ -13,11 +13,10 @@ import type {
   DeliverySchedule,
   EndpointKey,
 } from './model.ts'
-import { dataFor, isControl, reachesDisabled } from './model.ts'
+import { dataFor, type EndpointOptions, isPing } from './model.ts'
 import { originMembers } from './origin.ts'
 import type { SendRequest } from './send/send.ts'
 import type { Sign } from './signer.ts'
-import { cursorAt, messageId, subscriptionBody } from './subscription.ts'
 import type { TraceAttempt, TracedAttempt } from './trace-attempts.ts'
 import { type AttemptOutcome, decide, type SendOutcome } from './verdict.ts'
 
@@ -98,12 +97,8 @@ function resultOf(
   startedAt: number,
 ): AttemptResult {
   const endedAt = clock.now()
-  const { options, subscription } = claim.endpoint
-  const state = {
-    ...delivery,
-    isControl: isControl(delivery.event.type),
-    mayRefuse: subscription !== undefined,
-  }
+  const { options } = claim.endpoint
+  const state = { ...delivery, isControl: isPing(delivery.event.type) }
   return {
     delivery,
     url: claim.endpoint.url,
@@ -124,24 +119,15 @@ async function sendOrSkip(
   traced: TracedAttempt | null,
 ): Promise<AttemptOutcome> {
   const { endpoint } = claim
-  if (disabled !== null && !reachesDisabled(event.type)) {
+  if (disabled !== null && !isPing(event.type)) {
     return { kind: 'endpoint_disabled', message: `the endpoint was disabled: ${disabled}` }
   }
-  const { subscription } = endpoint
   const scope = scopeOf(event.subjectKind)
   if (scope !== null && !grants(endpoint.scopes ?? [], scope)) {
     return { kind: 'subject_unavailable', message: `the registrant's key lacks the scope ${scope}` }
   }
-  if (data === null && subscription === undefined)
-    return { kind: 'subject_unavailable', message: `the ${event.subjectKind} was removed` }
-  const body =
-    subscription === undefined
-      ? envelope(claim, event, dataFor(endpoint.options ?? null, data ?? '{}'))
-      : subscriptionBody(
-          event,
-          data ?? '{}',
-          cursorAt(claim.organizationId, subscription.watermark, event.id),
-        )
+  const body = bodyOf(claim, endpoint.options ?? null, event, data)
+  if (body === null) return { kind: 'subject_unavailable', message: `the ${event.subjectKind} was removed` }
   return send({
     organizationId: claim.organizationId,
     url: endpoint.url,
@@ -150,8 +136,7 @@ async function sendOrSkip(
       'user-agent': `Deskwire/${version}`,
       'x-service-event-id': event.id,
       'x-service-event-type': event.type,
-      ...(subscription === undefined ? {} : { 'x-mcp-subscription-id': subscription.id }),
-      ...sign(subscription === undefined ? event.id : messageId(event), Math.floor(clock.now() / 1000), body),
+      ...sign(event.id, Math.floor(clock.now() / 1000), body),
       ...traced?.headers,
     },
     body,
@@ -177,13 +162,37 @@ function unsendable(
   }
 }
 
+type ReportedEvent = Pick<ClaimedDelivery['event'], 'id' | 'type' | 'createdAt' | 'changed' | 'origin'>
+
 /**
- * The body of a delivery. `data` is the stored representation, byte for byte what a GET returns. `changed`: only for
- * endpoints that ask.
+ * The body of a delivery. `data` is the stored representation, byte for byte what a GET returns; null where the object
+ * is gone, of which only the format `mcp` has a body.
  */
+export function bodyOf(
+  key: Pick<EndpointKey, 'organizationId'>,
+  options: EndpointOptions | null,
+  event: ReportedEvent,
+  data: string | null,
+): string | null {
+  if (options?.format === 'mcp') return occurrence(event, dataFor(options, data ?? '{}'))
+  return data === null ? null : envelope(key, event, dataFor(options, data))
+}
+
+/** Receivers may refuse larger ones. */
+const largestOccurrence = 262_144
+
+/** With the id and kind of the object alone where it would be too large. */
+function occurrence({ id, type, createdAt }: ReportedEvent, data: string): string {
+  const body = (data: string) =>
+    `{"eventId":"${id}","name":"${type}","timestamp":"${createdAt}","data":${data}}`
+  const whole = body(data)
+  return Buffer.byteLength(whole) <= largestOccurrence ? whole : body(dataFor({ payload: 'thin' }, data))
+}
+
+/** `changed`: only for endpoints that ask. */
 export function envelope(
   { organizationId }: Pick<EndpointKey, 'organizationId'>,
-  event: Pick<ClaimedDelivery['event'], 'id' | 'type' | 'createdAt' | 'changed' | 'origin'>,
+  event: ReportedEvent,
   data: string,
 ): string {
   const { id, type, createdAt, changed, origin = null } = event

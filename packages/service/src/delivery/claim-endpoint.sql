@@ -14,5 +14,5 @@ select w.url, coalesce(w.disabled_reason, case when w.ends_at <= $3 then 'ended'
       where o.organization_id = $1 and (o.suspended_at is not null or o.away is not null)) as suspended,
     case when w.options is not null
       then coalesce(encode(w.sealed_headers, 'hex'), '') || ' ' || w.options end as options,
-    w.reported_state, w.subscription_id
+    w.reported_state
   from webhooks w where w.organization_id = $1 and w.id = $2

@@ -10,10 +10,9 @@ import type { StreamTable } from '../journal/stream-table.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import { endpointBody } from './endpoints-table.ts'
 import type { Claim, ClaimedDelivery, EndpointKey, Lease } from './model.ts'
-import { isControl, readOptions } from './model.ts'
+import { isPing, readOptions } from './model.ts'
 import { originOf, readableOrigin } from './origin.ts'
 import { type ReadPosition, unread } from './read-position.ts'
-import { readWatermark } from './subscription.ts'
 import { deliveryTuning } from './tuning.ts'
 
 const { clocksApart } = deliveryTuning.drain
@@ -34,11 +33,6 @@ type ClaimDue = (
   known?: readonly string[],
 ) => Promise<Claim | null>
 
-interface EndpointColumns {
-  readonly endpoint: Omit<Claim['endpoint'], 'subscription'>
-  readonly subscriptionId: string | null
-}
-
 interface DeliveryColumns {
   readonly payload: 'current' | 'stored'
   readonly current: string | null
@@ -49,12 +43,12 @@ interface DeliveryColumns {
 export function createClaim(
   database: Database,
   tables: readonly StreamTable[],
-  { traced, retention }: { readonly traced: boolean; readonly retention: number },
+  { traced }: { readonly traced: boolean },
 ): ClaimDue {
   const removals = new Set(tables.flatMap(({ removedEvent }) => removedEvent ?? []))
   /** A manual retry sends the payload stored with the event. Removals and pings have only one payload. */
   const isStored = ({ payload, delivery: { event } }: DeliveryColumns) =>
-    payload === 'stored' && !isControl(event.type) && !removals.has(event.type)
+    payload === 'stored' && !isPing(event.type) && !removals.has(event.type)
   const isOfEndpoint = ({ delivery: { event } }: DeliveryColumns) => event.subjectKind === 'endpoint'
   const origin = originOf(tables)
   const statements = new Map<number, PreparedStatement>()
@@ -66,11 +60,9 @@ export function createClaim(
   return async ({ organizationId, webhookId }, options, known = []) => {
     const connection = database.of(organizationId)
     let leaseId = ''
-    let claimedAt = 0
     const [[queue] = [], due = [], [settings] = []] = await queryTextsWhenSent(connection, () => {
       const { lease, now, limit, position = unread } = options()
       leaseId = lease.id
-      claimedAt = now
       const at = formatTimestamp(now)
       const key = [organizationId, webhookId, at]
       const kept = formatTimestamp(now + (lease.until - now) / 2)
@@ -88,20 +80,16 @@ export function createClaim(
     // Another worker holds the queue, or the endpoint was deleted.
     if (queue === undefined || settings === undefined) return null
     const [aloneLeft, lostId, lostSince, rewinds, leaseUntil] = queue
-    const { endpoint, subscriptionId } = endpointIn(settings)
+    const endpoint = endpointIn(settings)
     const claimed = due.map(deliveryIn)
     const { changedFields = false, includeActor = false } = endpoint.options ?? {}
     const needsEvent = (row: DeliveryColumns) =>
       changedFields || includeActor || isStored(row) || isOfEndpoint(row)
     const events = await readEvents(connection, organizationId, claimed.filter(needsEvent), origin)
-    const watermark =
-      subscriptionId === null || claimed.length === 0
-        ? null
-        : await readWatermark(connection, { organizationId, webhookId }, { now: claimedAt, retention })
     const originIn = ({ origin }: StoredEvent) => readableOrigin(tables, endpoint.scopes ?? [], origin)
     const dataOf = (row: DeliveryColumns) => {
       const { id, type } = row.delivery.event
-      if (isControl(type)) return '{}'
+      if (isPing(type)) return '{}'
       if (isOfEndpoint(row)) return events.get(id)?.body ?? null
       // A subject that the API would not serve is not sent, even if the event stored it.
       return row.current !== null && isStored(row) ? (events.get(id)?.body ?? null) : row.current
@@ -117,10 +105,7 @@ export function createClaim(
       organizationId,
       webhookId,
       leaseId,
-      endpoint:
-        subscriptionId === null || watermark === null
-          ? endpoint
-          : { ...endpoint, subscription: { id: subscriptionId, watermark } },
+      endpoint,
       deliveries: claimed.map(deliveryOf),
       aloneLeft: Number(aloneLeft),
       lost: lostId == null ? null : { id: lostId, since: Number(lostSince) },
@@ -152,23 +137,19 @@ interface StoredEvent {
   readonly origin: string | null
 }
 
-function endpointIn(row: TextRow): EndpointColumns {
+function endpointIn(row: TextRow): Claim['endpoint'] {
   const [url, disabledReason = null, scopes, secrets, ...others] = row
-  const [standard, asymmetric, suspended, options = null, reportedState = null, subscriptionId = null] =
-    others
+  const [standard, asymmetric, suspended, options = null, reportedState = null] = others
   return {
-    endpoint: {
-      url: String(url),
-      disabledReason,
-      scopes: scopes?.split(' ') ?? null,
-      sealedSecrets: secrets?.split(' ').map((hex) => Buffer.from(hex, 'hex')) ?? [],
-      standardSignatures: standard != null,
-      asymmetricSignature: asymmetric != null,
-      suspended: suspended != null,
-      reportedState,
-      ...optionsIn(options),
-    },
-    subscriptionId,
+    url: String(url),
+    disabledReason,
+    scopes: scopes?.split(' ') ?? null,
+    sealedSecrets: secrets?.split(' ').map((hex) => Buffer.from(hex, 'hex')) ?? [],
+    standardSignatures: standard != null,
+    asymmetricSignature: asymmetric != null,
+    suspended: suspended != null,
+    reportedState,
+    ...optionsIn(options),
   }
 }
 

@@ -80,22 +80,6 @@ begin
     v_rewound := v_written < cardinality(p_id)
       or extract(epoch from p_read_to) * 1000 >= (select min(u.at) from unnest(p_next_attempt_at) as u(at));
 
-    -- Creates a gap event for a subscription that has missed something, one at a time.
-    if 'failed' = any(p_status) and exists (select 1 from webhooks w where w.organization_id = p_organization_id
-      and w.id = p_webhook_id
-        and w.subscription_id is not null and w.status = 'active')
-        and exists (select 1 from deliveries d where d.organization_id = p_organization_id
-          and d.webhook_id = p_webhook_id
-          and d.id = any(p_id) and d.status = 'failed' and d.event_type not in (__control_types__)
-          and coalesce(d.response_status, 0) not in (__final_statuses__))
-        and not exists (select 1 from deliveries d where d.organization_id = p_organization_id
-          and d.webhook_id = p_webhook_id
-          and d.log_day = 'infinity' and d.event_type = 'gap') then
-      perform notify_subscriptions(p_organization_id, p_now, 'gap', array[p_webhook_id], (select max(u.number)
-        from unnest(p_number) as u(number)));
-      v_rewound := true;
-    end if;
-
     perform count_deliveries(p_organization_id, p_webhook_id, p_now, p_places, p_counts, p_succeeded_at, p_fold_from);
     update webhook_health h set last_success_at = coalesce(p_succeeded_at, h.last_success_at),
         failure_count = case when p_succeeded_at is null then h.failure_count else 0 end + p_failures,

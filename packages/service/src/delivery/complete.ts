@@ -9,15 +9,7 @@ import type { SchemaFunction } from '../db/migration.ts'
 import { fillTemplate, readSql, schemaObject } from '../db/sql-file.ts'
 import { arrayParameter, type Parameter, type PreparedStatement, queryText } from '../db/text-query.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
-import { insertDeliveriesFunction, newDeliveryType } from './functions.ts'
-import {
-  type AttemptResult,
-  controlTypes,
-  finalStatuses,
-  type LeasedQueue,
-  type Priority,
-  priorities,
-} from './model.ts'
+import { type AttemptResult, type LeasedQueue, type Priority, priorities } from './model.ts'
 import { type ReadPosition, unread } from './read-position.ts'
 import { countsIn, tallyOf } from './tally.ts'
 import { deliveryTuning } from './tuning.ts'
@@ -99,18 +91,12 @@ function timeText(milliseconds: number | null): string | null {
 const sql = (file: string) => readSql(import.meta.url, file)
 
 export const archiveAttemptsFunction: SchemaFunction = schemaObject(sql('./archive-attempts.sql'))
-export const notifySubscriptionsFunction: SchemaFunction = schemaObject(sql('./notify-subscriptions.sql'), [
-  newDeliveryType,
-  insertDeliveriesFunction,
-])
 export const countDeliveriesFunction: SchemaFunction = schemaObject(sql('./count-deliveries.sql'))
 export const completeFunction: SchemaFunction = schemaObject(
   fillTemplate(sql('./complete-deliveries.sql'), {
-    control_types: controlTypes,
-    final_statuses: finalStatuses.join(', '),
     clocks_apart: String(deliveryTuning.drain.clocksApart),
   }),
-  [archiveAttemptsFunction, notifySubscriptionsFunction, countDeliveriesFunction],
+  [archiveAttemptsFunction, countDeliveriesFunction],
 )
 
 const parameters = 5 + roundColumns.length + resultColumns.length

@@ -17,33 +17,23 @@ import { formatTimestamp } from '../kernel/timestamps.ts'
 import { createClaim } from './claim.ts'
 import { archiveAttemptsFunction, countDeliveriesFunction, createComplete } from './complete.ts'
 import { wakeQueuesFunction } from './functions.ts'
-import {
-  type DueQueue,
-  type EndpointKey,
-  type LeasedQueue,
-  type Priority,
-  priorities,
-  reachingDisabled,
-} from './model.ts'
+import { type DueQueue, type EndpointKey, type LeasedQueue, type Priority, priorities } from './model.ts'
 import { type QueuePosition, sweepQueues, wakeAfterClockSetBack } from './sweep.ts'
 import { failureIndexes } from './tally.ts'
 import { deliveryTuning } from './tuning.ts'
 
 export type EndpointQueues = ReturnType<typeof createEndpointQueues>
 
-/** The default of DESKWIRE_LOG_RETENTION. */
-const thirtyDays = 30 * 24 * 60 * 60 * 1000
 const { failedAtOnce } = deliveryTuning.disabling
 const { foundAtOnce } = deliveryTuning.engine
 
 /**
  * Times are in milliseconds since the Unix epoch. `traced`: claims also read the trace that each event was created in.
- * `retention`: how far back the log goes, in milliseconds.
  */
 export function createEndpointQueues(
   database: Database,
   tables: readonly StreamTable[],
-  { traced = false, retention = thirtyDays } = {},
+  { traced = false } = {},
 ) {
   return {
     /** Up to `foundAtOnce` due queues of each open priority, those that have waited longest first. */
@@ -69,7 +59,7 @@ export function createEndpointQueues(
      * Leases the queue or prolongs the lease, and reads up to `limit` due deliveries but those `known`; null when
      * another holds it.
      */
-    claim: createClaim(database, tables, { traced, retention }),
+    claim: createClaim(database, tables, { traced }),
 
     /** Records that from `now` on only this delivery is being sent; false when the lease is lost. */
     async isolate(
@@ -174,7 +164,6 @@ export const disableFunction: SchemaFunction = schemaObject(sql('./disable-webho
 
 export const failPendingFunction: SchemaFunction = schemaObject(
   fillTemplate(sql('./fail-pending.sql'), {
-    reaching_disabled: reachingDisabled,
     endpoint_disabled: String(failureIndexes.endpoint_disabled),
   }),
   [archiveAttemptsFunction, countDeliveriesFunction],

@@ -53,7 +53,7 @@ export const joinEndpoint = (organizationId: string, id: string) =>
 /** The columns of records in the API, and the beginning of a condition: of organization `$1` at the time `$2`. */
 export const shownColumns = `w.id, w.url, w.description, w.events, w.signatures, w.options, w.status, w.disabled_reason, w.disabled_at, w.gap_since, w.gap_until, h.failing_since,
   h.failure_count, greatest(h.last_success_at, (select s.succeeded_at from delivery_stats s where s.organization_id = $1
-    and s.webhook_id = w.id and s.minutes = 0 and s.succeeded_at is not null order by s.at desc limit 1)) as last_success_at, w.api_key_id, w.console_link_id, w.subscription_id, w.ends_at, w.created_at, w.updated_at,
+    and s.webhook_id = w.id and s.minutes = 0 and s.succeeded_at is not null order by s.at desc limit 1)) as last_success_at, w.api_key_id, w.console_link_id, w.ends_at, w.created_at, w.updated_at,
   (select max(s.expires_at) from webhook_secrets s where s.organization_id = $1 and s.webhook_id = w.id
     and s.expires_at > $2) as previous_secret_expires_at`
 export const fromShown = `from webhooks w join webhook_health h on h.organization_id = $1 and h.webhook_id = w.id
@@ -61,10 +61,6 @@ export const fromShown = `from webhooks w join webhook_health h on h.organizatio
 
 /** A condition of the same statements. */
 export const hasNotEnded = '(w.ends_at is null or w.ends_at > $2)'
-
-/** Of a key's subscriptions that have not ended. */
-export const verifiedUrl = `select 1 from webhooks w where w.organization_id = $1 and w.api_key_id = $2 and w.url = $3
-  and w.subscription_id is not null and w.ends_at > $4 limit 1`
 
 /** Endpoints of all organizations but those of `unless` that have ended at `$1`. */
 export const endedEndpoints = (

@@ -1,6 +1,5 @@
--- Fails up to `p_limit` pending deliveries of a disabled endpoint, except those that reach disabled ones too, and
--- returns how many. It locks the endpoint, as enabling it keeps what is pending, and the queue, as a completion
--- writes the same rows.
+-- Fails up to `p_limit` pending deliveries of a disabled endpoint, except pings, and returns how many. It locks the
+-- endpoint, as enabling it keeps what is pending, and the queue, as a completion writes the same rows.
 create function fail_pending(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_reason text,
   p_limit int) returns int
 language plpgsql volatile as $function$
@@ -16,7 +15,7 @@ begin
     and q.webhook_id = p_webhook_id for no key update;
   select array_agg(x.id) into v_ids from (
     select d.id from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
-      and d.log_day = 'infinity' and d.event_type not in (__reaching_disabled__) limit p_limit) x;
+      and d.log_day = 'infinity' and d.event_type <> 'ping' limit p_limit) x;
   if v_ids is null then
     return 0;
   end if;

@@ -2,7 +2,7 @@
 import type { SchemaFunction } from '../db/migration.ts'
 import { fillTemplate, readSql, schemaObject } from '../db/sql-file.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
-import { controlTypes, finalStatuses } from './model.ts'
+import { finalStatuses } from './model.ts'
 import { deliveryTuning } from './tuning.ts'
 
 const sql = (file: string) => readSql(import.meta.url, file)
@@ -45,7 +45,6 @@ export const wakeQueuesFunction: SchemaFunction = schemaObject(readSql(import.me
 
 export const missedFunction: SchemaFunction = schemaObject(
   fillTemplate(readSql(import.meta.url, './missed-since.sql'), {
-    control_types: controlTypes,
     final_statuses: finalStatuses.join(', '),
   }),
 )

@@ -19,8 +19,8 @@ begin
             and d.status in ('failed', 'skipped')
           and (d.status, d.id) >= ('failed', first_uuid_v7(p_log_begin + interval '1 millisecond'))
           and (d.status, d.id) <= ('failed', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
-          and d.event_type not in (__control_types__)
-          and (w.subscription_id is null or coalesce(d.response_status, 0) not in (__final_statuses__))
+          and d.event_type <> 'ping'
+          and (w.options @> '{"format": "mcp"}' and d.response_status in (__final_statuses__)) is not true
         order by d.status, d.id limit 100) f),
       (select min(r.since) from recoveries r
         where r.organization_id = p_organization_id and r.webhook_id = p_webhook_id and r.created > 0
@@ -30,8 +30,8 @@ begin
                 and d.status in ('failed', 'skipped')
               and (d.status, d.id) >= ('failed', first_uuid_v7(r.created_at - interval '1 minute'))
               and (d.status, d.id) <= ('failed', first_uuid_v7(coalesce(r.finished_at, p_now) + interval '1 minute'))
-              and d.event_type not in (__control_types__)
-              and (w.subscription_id is null or coalesce(d.response_status, 0) not in (__final_statuses__)))),
+              and d.event_type <> 'ping'
+              and (w.options @> '{"format": "mcp"}' and d.response_status in (__final_statuses__)) is not true)),
       case when w.disabled_at is not null or w.gap_until >= p_log_begin
         then least(w.gap_since, w.disabled_at) - interval '1 minute' end)
     into v_created_at, v_since

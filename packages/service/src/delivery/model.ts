@@ -69,17 +69,6 @@ export interface ClaimedDelivery {
   readonly data: string | null
 }
 
-/** Up to where a subscription has everything. Milliseconds since the Unix epoch. */
-export interface Watermark {
-  readonly epoch: number
-  /** The organization's last event that is no longer stored; null when all are. */
-  readonly droppedTo: string | null
-  /** The oldest two pending events, as one may be the delivery that carries the cursor. */
-  readonly pending: readonly { readonly id: string; readonly at: number }[]
-  /** The start of what failed, is being replayed or has no delivery yet; otherwise right after the last event. */
-  readonly others: number
-}
-
 export interface Endpoint {
   readonly url: string
   readonly disabledReason: string | null
@@ -97,8 +86,6 @@ export interface Endpoint {
   /** What it asks for beyond the defaults; null or missing when it asks for nothing. */
   readonly options?: EndpointOptions | null
   readonly sealedHeaders?: Buffer | null
-  /** Missing: it is not a subscription of an agent. */
-  readonly subscription?: { readonly id: string; readonly watermark: Watermark }
 }
 
 export interface Claim extends LeasedQueue {
@@ -204,28 +191,10 @@ export interface DeliverySettings {
   readonly dnsServers: readonly string[] | null
 }
 
-/** Deliveries without an event of the desk: pings, and messages to a subscription about itself (SEP-3415). */
+/** Whether a delivery of this type is without an event of the desk. Disabled endpoints get these too. */
+export const isPing = (type: string): boolean => type === 'ping'
 
-const types = ['ping', 'gap', 'terminated'] as const
-
-export type ControlType = (typeof types)[number]
-
-/** As a list in SQL. */
-export const controlTypes: string = types.map((type) => `'${type}'`).join(', ')
-
-export function isControl(type: string): type is ControlType {
-  return (types as readonly string[]).includes(type)
-}
-
-const toDisabled: readonly string[] = ['ping', 'terminated']
-
-/** Whether it is sent to a disabled endpoint too. */
-export const reachesDisabled = (type: string): boolean => toDisabled.includes(type)
-
-/** As a list in SQL. */
-export const reachingDisabled: string = toDisabled.map((type) => `'${type}'`).join(', ')
-
-/** By these statuses the receiver of a subscription refuses an event for good. */
+/** By these statuses a receiver of the format `mcp` refuses an event for good. */
 export const finalStatuses: readonly number[] = [410, 413]
 
 /** What must hold of an object for an event to be sent. */
@@ -244,6 +213,8 @@ export interface EndpointOptions {
   readonly rateLimit?: number
   /** Attempts at once. */
   readonly maxConcurrent?: number
+  /** `mcp`: bodies are occurrences of the events proposal of the Model Context Protocol (SEP-3415). */
+  readonly format?: 'mcp'
   /** `thin`: `data` is `{id, object}`. */
   readonly payload?: 'thin'
   /** A Retry-After with a 429 or 503 puts off the next attempt. */

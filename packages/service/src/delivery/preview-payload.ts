@@ -2,13 +2,12 @@
 import type { Database } from '../db/fair-pool.ts'
 import { timestampText } from '../journal/body.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
-import { envelope } from './attempt.ts'
+import { bodyOf } from './attempt.ts'
 import { currentBody } from './claim.ts'
 import { endpointBody, joinEndpoint } from './endpoints-table.ts'
 import type { EndpointKey } from './model.ts'
-import { controlTypes, dataFor, readOptions } from './model.ts'
+import { readOptions } from './model.ts'
 import { originOf, readableOrigin } from './origin.ts'
-import { subscriptionBody } from './subscription.ts'
 
 /**
  * The body, byte for byte, of the next attempt or (unless pending) of a retry; null when the subject or the delivery is
@@ -22,11 +21,11 @@ export function createReadPayload(
 ): ReadPayload {
   const never = ['ping', ...tables.flatMap(({ removedEvent }) => removedEvent ?? [])]
   const text = `select d.event_id as id, d.event_type as type, ${timestampText('d.event_created_at')} as "createdAt",
-      w.options::text as options, w.subscription_id as subscription,
+      w.options::text as options,
       case when w.options ? 'changedFields' then e.changed::text end as changed,
       case when w.options ? 'includeActor' then ${originOf(tables)} end as origin,
       (select k.scopes from api_keys k where k.organization_id = $1 and k.id = w.api_key_id) as registrant,
-      case when d.event_type in (${controlTypes}) then '{}'
+      case when d.event_type = 'ping' then '{}'
         when d.subject_kind = 'endpoint' then ${endpointBody}
         when d.status = 'pending' and d.payload = 'current' or d.event_type = any($4) then ${currentBody(tables)}
         when ${currentBody(tables)} is not null then e.body end as data
@@ -40,18 +39,14 @@ export function createReadPayload(
       createdAt: string
       data: string | null
       options: string | null
-      subscription: string | null
       changed: string | null
       origin: string | null
       registrant: readonly string[] | null
     }>(text, [organizationId, webhookId, id, never])
     const [row] = rows
     if (row === undefined) return null
-    // A cursor says how far the subscription is when it is sent.
-    if (row.subscription !== null) return subscriptionBody(row, row.data ?? '{}', null)
-    if (row.data === null) return null
     const sent = readableOrigin(tables, row.registrant ?? [], row.origin)
     const event = { ...row, origin: readableOrigin(tables, scopes, sent) }
-    return envelope({ organizationId }, event, dataFor(readOptions(row.options), row.data))
+    return bodyOf({ organizationId }, readOptions(row.options), event, row.data)
   }
 }

@@ -11,7 +11,6 @@ import { type JobLoop, jobLoop } from '../kernel/job-loop.ts'
 import { loggable } from '../kernel/log.ts'
 import { createKeyedQueue } from '../kernel/shared-work.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
-import { notifySubscriptionsFunction } from './complete.ts'
 import { wakeQueuesFunction } from './functions.ts'
 import type { DeliveryObserver, JobServices } from './model.ts'
 import { deliveryTuning } from './tuning.ts'
@@ -19,7 +18,6 @@ import { deliveryTuning } from './tuning.ts'
 const sql = (file: string) => readSql(import.meta.url, file)
 
 export const disableRegisteredFunction: SchemaFunction = schemaObject(sql('./disable-registered.sql'), [
-  notifySubscriptionsFunction,
   wakeQueuesFunction,
 ])
 

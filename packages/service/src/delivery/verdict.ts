@@ -39,10 +39,8 @@ export interface DeliveryState {
   readonly attemptCount: number
   readonly attemptsBefore: number
   readonly maxAttempts: number
-  /** It is no event of the desk: a ping, or about a subscription. */
+  /** It is no event of the desk: a ping. */
   readonly isControl: boolean
-  /** A 410 or 413 refuses it for good. Default: no. */
-  readonly mayRefuse?: boolean
 }
 
 /** By at most this part of its delay a retry comes later, so that the retries after an outage do not come at once. */
@@ -58,7 +56,7 @@ export function decide(
   outcome: AttemptOutcome,
   now: number,
   { delays, random }: { readonly delays: readonly number[]; readonly random: number },
-  options: Pick<EndpointOptions, 'honorRetryAfter' | 'disableOn410'> | null = null,
+  options: Pick<EndpointOptions, 'honorRetryAfter' | 'disableOn410' | 'format'> | null = null,
 ): Verdict {
   if (outcome.kind === 'subject_unavailable' || outcome.kind === 'endpoint_disabled') {
     const error = { code: outcome.kind, message: outcome.message }
@@ -78,7 +76,7 @@ export function decide(
     return { status: 'succeeded', error, attempted: true, nextAttemptAt: null, counts, disable: null }
   }
   const disable = disabledBy(delivery, outcome, options)
-  const isOver = disable !== null || isRefused(delivery, outcome)
+  const isOver = disable !== null || isRefused(options, outcome)
   const delay = isOver ? undefined : delayAfter(delivery, delays)
   const later = (milliseconds: number) => now + Math.round(milliseconds * (1 + spread * random))
   return {
@@ -91,8 +89,8 @@ export function decide(
   }
 }
 
-function isRefused({ mayRefuse = false }: DeliveryState, outcome: AttemptOutcome): boolean {
-  return mayRefuse && outcome.kind === 'answered' && finalStatuses.includes(outcome.status)
+function isRefused(options: Pick<EndpointOptions, 'format'> | null, outcome: AttemptOutcome): boolean {
+  return options?.format === 'mcp' && outcome.kind === 'answered' && finalStatuses.includes(outcome.status)
 }
 
 function disabledBy(

@@ -27,6 +27,8 @@ export interface ProblemMembers {
   readonly errors?: readonly FieldError[]
   /** For `duplicate`: the object that has the value; for `booking_conflict`: the other booking. */
   readonly existingId?: string
+  /** For `receiver_not_verified`: in a word, why not. */
+  readonly reason?: string
   /** For the operator's log only: nothing from a body, a query or a token. */
   readonly logged?: Readonly<Record<string, string>>
 }
@@ -195,14 +197,6 @@ export const errorCatalogue = {
     help: 'An attempt is coming at `nextAttemptAt`. Wait for it.',
     example: 'This delivery is pending: its next attempt is due at 2026-01-31T09:31:00.000Z. Wait for it.',
   },
-  subscription: {
-    status: 409,
-    title: 'The endpoint is a subscription of an agent',
-    means: 'An agent made this endpoint with `events/subscribe`, and it alone changes it.',
-    help: 'Delete the endpoint to end the subscription. Revoke the key of the agent, `apiKeyId`, to keep it from subscribing again.',
-    example:
-      'This endpoint is a subscription of an agent, which alone changes it. Delete it to end it; revoke its key to keep it from coming back.',
-  },
   webhook_disabled: {
     status: 409,
     title: 'The endpoint is disabled',
@@ -300,6 +294,16 @@ export const errorCatalogue = {
     help: 'Check the name, which must be the full one, and that its DNS servers answer; then send it again.',
     example:
       'receiver does not exist. Check the name, and write it in full: the search domains of the system are not used.',
+  },
+  receiver_not_verified: {
+    status: 422,
+    title: 'The receiver does not want deliveries',
+    means:
+      'The endpoint was to be registered with `verify`, and its URL did not answer the challenge, or could not be reached. Nothing was registered.',
+    help: 'Let the receiver answer 2xx with `{"challenge": …}`, the value that it was sent. `reason` says in a word what happened.',
+    example:
+      'The receiver did not answer the challenge (challenge_failed). It must answer 2xx with {"challenge": …}, as it was sent.',
+    with: { reason: 'challenge_failed' },
   },
   idempotency_key_reused: {
     status: 422,

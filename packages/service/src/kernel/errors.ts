@@ -59,7 +59,7 @@ export function errorPath(code: string): string {
 }
 
 export function problemBody(refusal: Problem, requestId: string): Record<string, unknown> {
-  const { code, detail, errors, existingId } = refusal
+  const { code, detail, errors, existingId, reason } = refusal
   const { status, title } = errorCatalogue[code]
   return {
     type: errorPath(code),
@@ -70,6 +70,7 @@ export function problemBody(refusal: Problem, requestId: string): Record<string,
     requestId,
     ...(errors === undefined ? {} : { errors }),
     ...(existingId === undefined ? {} : { existingId }),
+    ...(reason === undefined ? {} : { reason }),
   }
 }
 

@@ -5,27 +5,21 @@
 import { isIP } from 'node:net'
 import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
-import type { Mcp, Subscriptions as McpSubscriptions } from '@deskwire/mcp'
-import type { Caller } from '../auth/authenticator.ts'
-import { createSender, type SenderOptions } from '../delivery/send/send.ts'
+import type { Mcp } from '@deskwire/mcp'
 import { countJson, parseJson } from '../http/read-body.ts'
 import { sent } from '../http/replies.ts'
 import { first } from '../http/static-content.ts'
-import type { Problem } from '../kernel/errors.ts'
 import { done, fail, ok, type Result } from '../kernel/outcome.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import { version } from '../kernel/version.ts'
 import type { Kind } from '../kinds/model/kind.ts'
 import { type Json, type Route, routesOf } from '../openapi/api-module.ts'
 import { endpointEvents, endpointScope } from '../webhooks/event-types.ts'
-import { type Challenge, type Subscriptions, subscriptionLimit } from '../webhooks/subscriptions.ts'
-import { askedAtOnce, createChallenge, type Refused } from './challenge.ts'
 import { asFetched, inProcess } from './in-process.ts'
 
 interface McpServices {
   /** Loads it once. */
   readonly mcp: () => Promise<Mcp>
-  readonly subscriptionsOf: (caller: Caller) => McpSubscriptions
   /** Origins of pages that may call. */
   readonly origins: ReadonlySet<string>
   readonly publicUrl: string | null
@@ -38,11 +32,8 @@ export function createMcpServices(options: {
   readonly publicUrl: string | null
   /** `openapi.json`. */
   readonly document: () => Promise<Json>
-  /** Those of the caller's database. */
-  readonly subscriptionsOf: (caller: Caller) => Subscriptions
-  readonly receivers: Pick<SenderOptions, 'resolver' | 'targetCa' | 'answerTimeoutMs'>
 }): McpServices & { readonly close: () => Promise<void> } {
-  const { kinds, clock, origins, publicUrl, subscriptionsOf, receivers } = options
+  const { kinds, clock, origins, publicUrl } = options
   let loaded: Mcp | null = null
   const mcp = first(async () => {
     const [{ createMcp }, document] = await Promise.all([import('@deskwire/mcp'), options.document()])
@@ -51,38 +42,11 @@ export function createMcpServices(options: {
     loaded = createMcp({ schemas, kinds, otherSubjects, version, now: () => clock.now() })
     return loaded
   })
-  const sender = createSender({ ...receivers, clock, maxSockets: askedAtOnce })
-  const challenge = createChallenge(sender, clock)
   return {
     mcp,
-    subscriptionsOf: (caller) => subscriptionsFor(caller, subscriptionsOf(caller), challenge(caller)),
-    async close() {
-      sender.close()
-      await loaded?.close()
-    },
+    close: async () => loaded?.close(),
     origins: new Set(origins),
     publicUrl,
-  }
-}
-
-/** Those of one caller, as the package wants them. */
-function subscriptionsFor(
-  caller: Caller,
-  subscriptions: Subscriptions,
-  challenge: Challenge<Problem | Refused>,
-): McpSubscriptions {
-  return {
-    limit: subscriptionLimit,
-    async subscribe(asked) {
-      const result = await subscriptions.subscribe(caller, asked, challenge)
-      if (result.outcome === 'done') return { made: { ...result.value } }
-      if (result.outcome !== 'refused') throw new Error(`subscribing ended as ${result.outcome}`)
-      return 'callback' in result.error ? result.error : { refused: result.error }
-    },
-    async unsubscribe(of) {
-      const result = await subscriptions.unsubscribe(caller, of)
-      return result.outcome === 'refused' ? result.error : null
-    },
   }
 }
 
@@ -121,7 +85,7 @@ const post = routesOf<McpServices>()({
     isLight: () => true,
     read: async (bytes) => ok(bytes === null || bytes.length === 0 ? ok(undefined) : readMessage(bytes)),
   },
-  async handle({ mcp, subscriptionsOf, origins, publicUrl }, { request, reply, body, caller }) {
+  async handle({ mcp, origins, publicUrl }, { request, reply, body, caller }) {
     const { origin } = request.headers
     // The protocol demands it; a page of another site has no key to send anyway.
     if (origin !== undefined && !isOwn(origin, request.origin, publicUrl) && !origins.has(origin)) {
@@ -140,7 +104,6 @@ const post = routesOf<McpServices>()({
       scopes: caller.scopes,
       fetch: inProcess(request),
       baseUrl: request.origin,
-      subscriptions: subscriptionsOf(caller),
     }
     const response = await (await mcp()).answer(asFetched(request), parsed.value, session)
     // A client that has gone is sent nothing.

@@ -38,6 +38,11 @@ export const problemFields = {
     ...uuid,
     description: 'For duplicate: the object that has the value; for booking_conflict: the other booking.',
   },
+  reason: {
+    type: 'string',
+    description: 'For receiver_not_verified: in a word, why not.',
+    examples: ['challenge_failed', 'http_4xx', 'http_5xx', 'timeout', 'tls_error', 'connection_refused'],
+  },
 }
 
 /** For comparing rows with a copy. */

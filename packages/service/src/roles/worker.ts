@@ -329,7 +329,7 @@ export function createWorker(options: {
   const database = sharedByOrganizations(pool, observe)
   const otherDatabase = sharedByOrganizations(otherPool, observe)
   const drains: DrainServices = {
-    queues: createEndpointQueues(database, tables, { traced, retention: settings.logRetention }),
+    queues: createEndpointQueues(database, tables, { traced }),
     send: (request) => sender.send(request),
     signerOf: (claim) => signer(claim.endpoint, claim),
     scopeOf: (subjectKind) => scopes.get(subjectKind) ?? null,
@@ -345,7 +345,7 @@ export function createWorker(options: {
   const engine = createEngine(drains, {
     exclusiveTasks,
     limiter: sending.limiter,
-    otherQueues: createEndpointQueues(otherDatabase, tables, { traced, retention: settings.logRetention }),
+    otherQueues: createEndpointQueues(otherDatabase, tables, { traced }),
     ...(options.workerId === undefined ? {} : { workerId: options.workerId }),
   })
   const services = { clock, log, exclusiveTasks, onDeliveries: () => engine.wake() }

@@ -4,6 +4,7 @@ import type { DeliverySettings } from '../delivery/model.ts'
 import { createReadPayload } from '../delivery/preview-payload.ts'
 import type { Resolver } from '../delivery/target/resolver.ts'
 import { parseTargetUrl } from '../delivery/target/url.ts'
+import { createVerifyReceiver } from '../delivery/verify-receiver.ts'
 import { type BoundRoutes, bindRoutes } from '../http/route.ts'
 import type { CallUnderClock } from '../journal/journal.ts'
 import type { WaitingReaders } from '../journal/waiting-readers.ts'
@@ -20,7 +21,6 @@ import { createRecoveryStore } from './recovery/store.ts'
 import { endpointApi } from './routes.ts'
 import { statsApi } from './stats-routes.ts'
 import { createWebhookStore } from './store.ts'
-import { createSubscriptions, type Subscriptions } from './subscriptions.ts'
 import type { Vault } from './vault.ts'
 
 export function webhookRoutes(options: {
@@ -36,7 +36,6 @@ export function webhookRoutes(options: {
 }): {
   readonly parts: readonly BoundRoutes[]
   readonly endpoints: Endpoints
-  readonly subscriptions: Subscriptions
 } {
   const { database, clock, callUnderClock, vault, wake, kinds, settings, resolver, readers } = options
   const { schedule, rotationOverlap, logRetention } = settings
@@ -44,7 +43,7 @@ export function webhookRoutes(options: {
   const store = createWebhookStore(database, callUnderClock, logRetention)
   const eventTypes = createEventTypes(kinds)
   const { answerTimeout, disableAfter } = schedule
-  const queues = createEndpointQueues(database, tables, { retention: logRetention })
+  const queues = createEndpointQueues(database, tables)
   const endpoints = createEndpoints({
     store,
     database,
@@ -55,6 +54,12 @@ export function webhookRoutes(options: {
     disableAfter,
     wake,
     checkTarget: createTargetCheck(resolver, answerTimeout),
+    verify: createVerifyReceiver({
+      resolver,
+      clock,
+      answerTimeoutMs: answerTimeout,
+      targetCa: settings.targetCa,
+    }),
     failPending: (organizationId, webhookId, reason) =>
       queues.failPending({ organizationId, webhookId }, reason, clock.now()),
   })
@@ -80,8 +85,7 @@ export function webhookRoutes(options: {
     bindRoutes(() => statsApi(kinds).routes, { ...services, database }),
     bindRoutes(() => eventApi(kinds).routes, { ...services, database, readers }),
   ]
-  const subscriptions = createSubscriptions({ ...services, store, database, rotationOverlap })
-  return { parts, endpoints, subscriptions }
+  return { parts, endpoints }
 }
 
 /** Resolves a receiver's URL and checks its addresses (specification 9.2). The caller closes the resolver. */

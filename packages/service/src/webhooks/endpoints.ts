@@ -9,11 +9,12 @@ import type { Database } from '../db/fair-pool.ts'
 import { byOrganization } from '../db/steps.ts'
 import { endedEndpoints } from '../delivery/endpoints-table.ts'
 import type { Condition } from '../delivery/model.ts'
+import type { VerifyReceiver } from '../delivery/verify-receiver.ts'
 import type { ResponseToStore } from '../journal/change.ts'
 import { notServedOrganizations } from '../journal/not-served.ts'
 import { noSuch, type Problem, problem, validationFailed } from '../kernel/errors.ts'
 import { defineField } from '../kernel/fields/field.ts'
-import { choice, integer, maxWords, text, timestamp, wordList } from '../kernel/fields/fields.ts'
+import { choice, flag, integer, maxWords, text, timestamp, wordList } from '../kernel/fields/fields.ts'
 import { parseCreation, parsePatch, type Shape } from '../kernel/fields/validate.ts'
 import { newId } from '../kernel/ids.ts'
 import {
@@ -53,6 +54,7 @@ interface EndpointServices {
   readonly clock: Clock
   readonly eventTypes: EventTypes
   readonly checkTarget: CheckTarget
+  readonly verify: VerifyReceiver
   readonly vault: Vault
   /** Milliseconds for which a replaced secret still signs. */
   readonly rotationOverlap: number
@@ -83,17 +85,20 @@ export function createEndpoints(services: EndpointServices) {
       if (!parsed.ok) return refused(parsed.error)
       const given = parsed.value as GivenFields
       const { url, events, headers, expiresAt } = given
+      const { organizationId, apiKeyId, sessionId: consoleLinkId = null } = caller
+      const webhookId = newId(clock)
+      const secret = given.secret ?? newSecret()
+      const receiver = { organizationId, webhookId, url, secret, headers: headers ?? {} }
       const now = clock.now()
       const refusal =
         refuseEnd(expiresAt, now) ??
         eventTypes.unmeetable(given.conditions ?? [], events) ??
         eventTypes.unreadable(caller.scopes, events) ??
-        (await checkTarget(url))
+        (await checkTarget(url)) ??
+        (given.verify ? await services.verify(receiver) : null)
       if (refusal !== null) return refused(refusal)
-      const { organizationId, apiKeyId, sessionId: consoleLinkId = null } = caller
       const fields = { ...fieldsOf(given), options: storedOptions(given), endsAt: timeOf(expiresAt) }
-      const row = newRow({ id: newId(clock), ...fields, apiKeyId, consoleLinkId }, now)
-      const secret = given.secret ?? newSecret()
+      const row = newRow({ id: webhookId, ...fields, apiKeyId, consoleLinkId }, now)
       const answer = { ...webhookRecord(organizationId, row, disableAfter), secret }
       const created = await store.create(
         organizationId,
@@ -111,14 +116,11 @@ export function createEndpoints(services: EndpointServices) {
           ),
         },
       )
-      // Only subscriptions conflict.
-      if (created === 'conflict') throw new Error('an endpoint is no subscription')
       return outcomeOf(created, answer, { registrant_gone: registrantGone, limit_reached: tooManyEndpoints })
     },
 
     change: (caller: Caller, id: string, body: unknown): Promise<Outcome<WebhookRecord>> =>
       decideAndCommit(caller.organizationId, id, async (row) => {
-        if (row.subscription_id !== null) return refused(ofAnAgent)
         const decided = await decideChange(caller, row, body)
         if (!decided.ok) return refused(decided.error)
         const { after, headers } = decided.value
@@ -162,10 +164,11 @@ export function createEndpoints(services: EndpointServices) {
         readonly secret: string | null
       }
       return decideAndCommit(caller.organizationId, id, async (row) => {
-        if (row.subscription_id !== null) return refused(ofAnAgent)
         const unreadable = eventTypes.unreadable(caller.scopes, row.events)
         if (unreadable !== null) return refused(unreadable)
         const { organizationId } = caller
+        if (chosen !== null && (await signsNow(organizationId, id, chosen)))
+          return done({ ...webhookRecord(organizationId, row, disableAfter), secret: chosen })
         const now = clock.now()
         const expiresAt = now + (overlap === null ? services.rotationOverlap : overlap * 1_000)
         const updatedAt = later(row, now)
@@ -302,6 +305,11 @@ export function createEndpoints(services: EndpointServices) {
     return vault.seal(JSON.stringify(headers), { organizationId, webhookId })
   }
 
+  async function signsNow(organizationId: string, webhookId: string, secret: string): Promise<boolean> {
+    const newest = await store.newestSecret(organizationId, webhookId)
+    return newest !== null && vault.open(newest, { organizationId, webhookId }) === secret
+  }
+
   async function sealed(organizationId: string, webhookId: string, secret: string) {
     return { id: newId(clock), sealed: await vault.seal(secret, { organizationId, webhookId }) }
   }
@@ -314,6 +322,7 @@ type GivenFields = Pick<WebhookRow, 'url' | 'description' | 'events' | 'signatur
   OptionValues & {
     readonly expiresAt: string | null
     readonly secret?: string | null
+    readonly verify?: boolean
     readonly headers?: OwnHeaders | null
     readonly conditions?: readonly Condition[] | null
   }
@@ -349,13 +358,8 @@ function originOf(url: string): string {
   return new URL(url).origin
 }
 
-const ofAnAgent = problem(
-  'subscription',
-  'This endpoint is a subscription of an agent, which alone changes it. Delete it to end it; revoke its key to keep it from coming back.',
-)
-
 /** A repeat authenticates again, with the key as it then is. */
-export const registrantGone = problem(
+const registrantGone = problem(
   'unavailable',
   'The key that this request came with was revoked or has expired meanwhile; nothing was done. Send it again.',
 )
@@ -392,17 +396,15 @@ function later(row: WebhookRow, now: number): number {
   return Math.max(now, row.updated_at.getTime() + 1)
 }
 
-/** Of a key that registers an endpoint, or an agent's subscription. */
-export function newRow(
+function newRow(
   given: Pick<WebhookRow, 'id' | 'url' | 'description' | 'events' | 'signatures' | 'options'> & {
     apiKeyId: string
     consoleLinkId: string | null
     endsAt: Date | null
-    subscriptionId?: string
   },
   now: number,
 ): WebhookRow {
-  const { apiKeyId, consoleLinkId, endsAt, subscriptionId = null, ...fields } = given
+  const { apiKeyId, consoleLinkId, endsAt, ...fields } = given
   return {
     ...fields,
     status: 'active',
@@ -417,7 +419,6 @@ export function newRow(
     previous_secret_expires_at: null,
     api_key_id: apiKeyId,
     console_link_id: consoleLinkId,
-    subscription_id: subscriptionId,
     ends_at: endsAt,
     created_at: new Date(now),
     updated_at: new Date(now),
@@ -454,6 +455,12 @@ const chosenSecret = defineField<string | null>(
   'text',
   { description: 'Signs deliveries: whsec_ and 24 to 64 random bytes in base64. Default: a new one.' },
 )
+
+const verify = flag({
+  initial: false,
+  description:
+    'Whether the URL must agree first: it gets a signed POST of {"type": "verification", "challenge": …}, and must answer 2xx with {"challenge": …}, the same.',
+})
 
 const rotationFields = {
   secret: chosenSecret,
@@ -494,7 +501,7 @@ export function webhookShapes(eventTypes: readonly string[]): {
   const changed = { ...fields, status }
   const shown = Object.keys(webhookFields(eventTypes)).filter((name) => !Object.hasOwn(changed, name))
   return {
-    creation: { name: 'new webhook', fields: { ...fields, secret: chosenSecret }, shown },
+    creation: { name: 'new webhook', fields: { ...fields, secret: chosenSecret, verify }, shown },
     change: { name: 'webhook', fields: changed, shown },
   }
 }

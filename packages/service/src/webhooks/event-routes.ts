@@ -10,7 +10,6 @@ import { envelope } from '../delivery/attempt.ts'
 import { currentBody } from '../delivery/claim.ts'
 import { endpointBody } from '../delivery/endpoints-table.ts'
 import { originOf, readableOrigin } from '../delivery/origin.ts'
-import { eventsResource } from '../delivery/subscription.ts'
 import { anId, invalid, paging, time, word } from '../http/list-parameters.ts'
 import { listBody } from '../http/replies.ts'
 import { waitForPage, waitParameter } from '../http/wait.ts'
@@ -40,6 +39,9 @@ interface EventServices {
   readonly tables: readonly StreamTable[]
   readonly readers: WaitingReaders
 }
+
+/** Of cursors of this list. */
+const eventsResource = 'events'
 
 /** Events that one page looks through for the types that it is named for. */
 const lookedThrough = 2_000

@@ -4,6 +4,7 @@ import { grants } from '../auth/scopes.ts'
 import type { Condition } from '../delivery/model.ts'
 import { type Problem, problem, validationFailed } from '../kernel/errors.ts'
 import type { Field } from '../kernel/fields/field.ts'
+import { parseId } from '../kernel/ids.ts'
 import type { Kind } from '../kinds/model/kind.ts'
 
 /** The events about endpoints themselves (specification 9.7), each with when it is sent. */
@@ -39,6 +40,8 @@ function shownAs({ shown, accepts }: Field): string {
   return shown instanceof z.ZodEnum ? `one of ${shown.options.join(', ')}` : accepts
 }
 
+const onId = 'on id must be equals or in, with ids of objects, in lower case'
+
 export function createEventTypes(kinds: readonly Kind[]): EventTypes {
   const scopes = new Map(
     [
@@ -49,7 +52,8 @@ export function createEventTypes(kinds: readonly Kind[]): EventTypes {
   return {
     unmeetable(conditions, types) {
       const subjects = kinds.filter((kind) => types.some((type) => Object.hasOwn(kind.events, type)))
-      if (subjects.length === 0 && conditions.length > 0)
+      // Also a removed object has an id, and an endpoint.
+      if (subjects.length === 0 && conditions.some(({ field }) => field !== 'id'))
         return validationFailed([
           {
             pointer: '/conditions',
@@ -59,10 +63,16 @@ export function createEventTypes(kinds: readonly Kind[]): EventTypes {
         ])
       const errors = conditions.flatMap(({ field: name, op, value }, index) => {
         const at = `/conditions/${index}`
+        if (name === 'id') {
+          const isMet =
+            (op === 'equals' || op === 'in') &&
+            [value].flat().every((one) => typeof one === 'string' && parseId(one) === one)
+          return isMet ? [] : [{ pointer: at, code: 'invalid_value' as const, detail: onId }]
+        }
         for (const { fields, plural } of subjects) {
           const field = Object.hasOwn(fields, name) ? fields[name] : undefined
           if (field === undefined) {
-            const accepted = `must be a field of ${plural}, as the endpoint receives their events: ${Object.keys(fields).join(', ')}`
+            const accepted = `must be a field of ${plural}, as the endpoint receives their events: id, ${Object.keys(fields).join(', ')}`
             return [{ pointer: `${at}/field`, code: 'invalid_value' as const, detail: accepted }]
           }
           if (op === 'exists' || op === 'changed') continue

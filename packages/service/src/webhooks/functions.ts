@@ -4,12 +4,7 @@
  */
 import type { SchemaFunction } from '../db/migration.ts'
 import { fillTemplate, readSql, schemaObject } from '../db/sql-file.ts'
-import {
-  insertDeliveriesFunction,
-  missedFunction,
-  newDeliveryType,
-  wakeQueuesFunction,
-} from '../delivery/functions.ts'
+import { insertDeliveriesFunction, newDeliveryType, wakeQueuesFunction } from '../delivery/functions.ts'
 import {
   lockClockFunction,
   replayedFunction,
@@ -31,13 +26,11 @@ const uses = [
   newDeliveryType,
   insertDeliveriesFunction,
   wakeQueuesFunction,
-  missedFunction,
   addSecretFunction,
   canSendAgainFunction,
 ]
 
 export const createFunction: SchemaFunction = schemaObject(sql('./create-webhook.sql'), uses)
-export const refreshFunction: SchemaFunction = schemaObject(sql('./refresh-subscription.sql'), uses)
 export const updateFunction: SchemaFunction = schemaObject(sql('./update-webhook.sql'), uses)
 export const deleteFunction: SchemaFunction = schemaObject(sql('./delete-webhook.sql'), uses)
 export const rotateFunction: SchemaFunction = schemaObject(sql('./rotate-webhook-secret.sql'), uses)
@@ -50,7 +43,6 @@ export const webhookFunctions: readonly SchemaFunction[] = [
   addSecretFunction,
   canSendAgainFunction,
   createFunction,
-  refreshFunction,
   updateFunction,
   deleteFunction,
   rotateFunction,

@@ -117,7 +117,7 @@ const conditions = defineField<readonly Condition[] | null>(
   'text',
   {
     description:
-      'An event is sent if all conditions hold of its object as it was then. Removals are always sent.',
+      'An event is sent if all conditions hold of its object as it was then. Removals are always sent, unless one is on id.',
   },
   {
     acceptsWithin: {
@@ -133,6 +133,11 @@ export const optionFields = {
   headers,
   rateLimit: integer({ min: 1, max: 1_000, description: 'The most attempts a second.' }),
   maxConcurrent: integer({ min: 1, max: 16, description: 'The most attempts at once, instead of 16.' }),
+  format: choice(['envelope', 'mcp'], {
+    initial: 'envelope',
+    description:
+      'The body of a delivery: the envelope, or with mcp an occurrence of the events proposal of the Model Context Protocol, which 410 and 413 refuse for good.',
+  }),
   payload: choice(['full', 'thin'], {
     initial: 'full',
     description: 'The data of an event: the object, or with thin its id and object alone.',
@@ -219,6 +224,10 @@ export const shownOptionFields: Shown<ReturnType<typeof shownOptions>> = {
   headerNames: optional({ type: 'array', items: text }, 'The names of its own headers; absent without any.'),
   rateLimit: optional(count, 'The most attempts a second; absent without a limit.'),
   maxConcurrent: optional(count, 'The most attempts at once; absent where that is 16.'),
+  format: optional(
+    { type: 'string', examples: ['mcp'] },
+    'The form of bodies; absent where it is the envelope.',
+  ),
   payload: optional(
     { type: 'string', examples: ['thin'] },
     'The form of data; absent where it is the object.',

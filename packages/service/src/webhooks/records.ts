@@ -96,14 +96,6 @@ export function webhookFields(eventTypes: readonly string[]): Shown<WebhookRecor
       time,
       'When it ends: nothing is sent any more, and it is deleted with its log. Absent where it does not end by itself.',
     ),
-    subscription: optional(
-      {
-        type: 'object',
-        required: ['id', 'endsAt'],
-        properties: { id: text, endsAt: time },
-      },
-      'The subscription of an agent that it belongs to, and when that ends unless it is refreshed. Only its agent changes it; deleting it ends it. Absent otherwise.',
-    ),
     createdAt: field(time, 'When it was registered.'),
     updatedAt: field(time, 'When it was last changed. Counters such as failureCount do not change it.'),
   }

@@ -125,7 +125,7 @@ const createWebhook = route({
       shownOnce: true,
     },
   },
-  errors: [...urlErrors, 'limit_reached'],
+  errors: [...urlErrors, 'receiver_not_verified', 'limit_reached'],
   withhold: ({ endpoints }, caller, stored) => endpoints.withhold(caller, 'create', stored),
   handle: ({ endpoints }, { caller, body, record }) => endpoints.create(caller, body, record),
 })
@@ -156,7 +156,7 @@ const changeWebhook = route({
     'A change of url, events, signatures, status or conditions, and any of an endpoint of another key, needs the read scope of every subscribed type as well. A change of url or events, or to active, makes the caller the registrant; status active resets the failure count. standard is added to signatures only when every secret that signs is in standard base64, as new ones are.',
   body: 'WebhookPatch',
   answers: { 200: { description: 'The endpoint.', schema: ref('Webhook') } },
-  errors: [...urlErrors, 'not_found', 'subscription'],
+  errors: [...urlErrors, 'not_found'],
   async handle({ endpoints }, { caller, params, body }) {
     const id = parseId(params.id)
     return id === null ? refused(noSuchWebhook(params.id)) : endpoints.change(caller, id, body)
@@ -185,7 +185,7 @@ const rotateSecret = route({
   id: 'rotateWebhookSecret',
   summary: 'Replace the secret; the old one signs as well for a while',
   description:
-    'At most 20 secrets sign, the new one among them. Needs the read scope of every subscribed type as well.',
+    'At most 20 secrets sign, the new one among them. Sending the newest one again changes nothing. Needs the read scope of every subscribed type as well.',
   body: 'WebhookRotation',
   bodyOptional: true,
   once: true,
@@ -196,7 +196,7 @@ const rotateSecret = route({
       shownOnce: true,
     },
   },
-  errors: ['not_found', 'limit_reached', 'subscription'],
+  errors: ['not_found', 'limit_reached'],
   withhold: ({ endpoints }, caller, stored) => endpoints.withhold(caller, 'rotate', stored),
   async handle({ endpoints }, { caller, params, body, record }) {
     const id = parseId(params.id)

@@ -1,5 +1,5 @@
 import type { Database } from '../db/fair-pool.ts'
-import { fromShown, hasNotEnded, shownColumns, verifiedUrl } from '../delivery/endpoints-table.ts'
+import { fromShown, hasNotEnded, shownColumns } from '../delivery/endpoints-table.ts'
 import { missedFunction } from '../delivery/functions.ts'
 import type { Sealed } from '../idempotency/stored-responses.ts'
 import type { CallUnderClock } from '../journal/journal.ts'
@@ -9,7 +9,6 @@ import {
   deleteFunction,
   dropPreviousFunction,
   pingFunction,
-  refreshFunction,
   resendFunction,
   retryFunction,
   rotateFunction,
@@ -29,13 +28,6 @@ interface WebhookFilter {
 interface SecretRow {
   readonly id: string
   readonly sealed: Sealed
-}
-
-/** Where a new subscription goes on from: an event, and its time in milliseconds. */
-interface Beginning {
-  readonly recoveryId: string
-  readonly position: string
-  readonly since: number
 }
 
 export type WebhookStore = ReturnType<typeof createWebhookStore>
@@ -80,72 +72,28 @@ export function createWebhookStore(
       return { rows: rows.slice(offset, offset + limit), total: rows.length }
     },
 
-    /** The endpoint of a subscription, also one that has ended. */
-    async readSubscription(organizationId: string, id: string, now: number): Promise<WebhookRow | null> {
-      const [row = null] = await select(organizationId, now, 'w.subscription_id = $3', id)
-      return row
-    },
-
-    /** Extends a subscription, with a new secret unless that is null: 'conflict' when it has ended. */
-    refresh(
-      organizationId: string,
-      id: string,
-      secret: SecretRow | null,
-      options: { now: number; endsAt: number; expiresAt: number; recoveryId: string },
-    ) {
-      return callUnderClock<'done' | 'conflict'>(refreshFunction, [
-        organizationId,
-        id,
-        formatTimestamp(options.now),
-        formatTimestamp(options.endsAt),
-        secret?.id ?? null,
-        secret?.sealed.bytes ?? null,
-        secret?.sealed.keyCheck ?? null,
-        formatTimestamp(options.expiresAt),
-        options.recoveryId,
-        formatTimestamp(options.now - retention),
-      ])
-    },
-
-    /** Whether a subscription of the key has this URL, whose receiver has then agreed to deliveries. */
-    async hasVerified(organizationId: string, apiKeyId: string, url: string, now: number): Promise<boolean> {
-      const { rows } = await database
-        .of(organizationId)
-        .query(verifiedUrl, [organizationId, apiKeyId, url, formatTimestamp(now)])
-      return rows.length > 0
-    },
-
     create(
       organizationId: string,
       webhook: WebhookRow,
       headers: Sealed | null,
       secret: SecretRow,
-      options: { now: number; limit: number; response: EncodedResponse; beginning?: Beginning | null },
+      { now, limit, response }: { now: number; limit: number; response: EncodedResponse },
     ) {
-      const { now, limit, response, beginning = null } = options
       const row = {
         ...webhook,
         ...(headers !== null && { sealed_headers: headers.bytes.toString('hex') }),
-        ...(beginning !== null && {
-          recovery_id: beginning.recoveryId,
-          position: beginning.position,
-          since: formatTimestamp(beginning.since),
-        }),
       }
-      return callUnderClock<'done' | 'limit_reached' | 'registrant_gone' | 'replayed' | 'conflict'>(
-        createFunction,
-        [
-          organizationId,
-          webhook.id,
-          formatTimestamp(now),
-          JSON.stringify(row),
-          secret.id,
-          secret.sealed.bytes,
-          secret.sealed.keyCheck,
-          limit,
-          response,
-        ],
-      )
+      return callUnderClock<'done' | 'limit_reached' | 'registrant_gone' | 'replayed'>(createFunction, [
+        organizationId,
+        webhook.id,
+        formatTimestamp(now),
+        JSON.stringify(row),
+        secret.id,
+        secret.sealed.bytes,
+        secret.sealed.keyCheck,
+        limit,
+        response,
+      ])
     },
 
     /** Without `headers` these stay as they are. */
@@ -174,14 +122,14 @@ export function createWebhookStore(
       ])
     },
 
-    /** The newest first. */
-    async signingSecrets(organizationId: string, id: string, now: number): Promise<readonly Buffer[]> {
+    /** The newest secret, which signs until it is replaced; null: there is no such endpoint. */
+    async newestSecret(organizationId: string, id: string): Promise<Buffer | null> {
       const { rows } = await database.of(organizationId).query<{ sealed: Buffer }>(
         `select s.sealed from webhook_secrets s where s.organization_id = $1 and s.webhook_id = $2
-           and (s.expires_at is null or s.expires_at > $3) order by s.created_at desc, s.id desc`,
-        [organizationId, id, formatTimestamp(now)],
+           order by s.created_at desc, s.id desc limit 1`,
+        [organizationId, id],
       )
-      return rows.map(({ sealed }) => sealed)
+      return rows[0]?.sealed ?? null
     },
 
     /** Whether it existed. */

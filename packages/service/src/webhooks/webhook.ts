@@ -29,8 +29,6 @@ export interface WebhookRow {
   readonly previous_secret_expires_at: Date | null
   readonly api_key_id: string
   readonly console_link_id: string | null
-  /** Of a subscription of an agent: its id there. */
-  readonly subscription_id: string | null
   /** From then on nothing is sent, and it is removed with its log. */
   readonly ends_at: Date | null
   readonly created_at: Date
@@ -61,16 +59,9 @@ export function webhookRecord(organizationId: string, row: WebhookRow, disableAf
     apiKeyId: row.api_key_id,
     consoleLinkId: row.console_link_id,
     ...(row.ends_at === null ? {} : { expiresAt: formatTimestamp(row.ends_at.getTime()) }),
-    ...shownSubscription(row),
     createdAt: formatTimestamp(row.created_at.getTime()),
     updatedAt: formatTimestamp(row.updated_at.getTime()),
   }
-}
-
-function shownSubscription({ subscription_id: id, ends_at: endsAt }: WebhookRow): {
-  readonly subscription?: { readonly id: string; readonly endsAt: string | null }
-} {
-  return id === null ? {} : { subscription: { id, endsAt: shown(endsAt) } }
 }
 
 export type WebhookRecord = ReturnType<typeof webhookRecord>

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { expect, test } from 'vitest'
-import { failed, succeeded } from '../../../testbed/attempt-result.ts'
+import { succeeded } from '../../../testbed/attempt-result.ts'
 import { testClock } from '../../../testbed/clock.ts'
 import { deliverySettings } from '../../../testbed/delivery-settings.ts'
 import { plant } from '../../../testbed/planted.ts'
@@ -96,31 +96,5 @@ test.each([
     expect(left.rows).toEqual([{ n: backlog - (rounds - 1) * size }])
     expect(read).toBeGreaterThan(rounds * size)
     expect(read).toBeLessThan(rounds * size * 10)
-  },
-)
-
-test.each([
-  ['nothing of it', 'never', {}],
-  ['of a queue that was empty', 'before', {}],
-  ['all', 'after', {}],
-  ['all, and plans as for a worker', 'after', poolSettings],
-] as const)(
-  'failures of a subscription read a few rows for each, of 20,000 pending, where the planner knows %s',
-  async (_, analyzed, settings) => {
-    await using endpoint = await withBacklog(analyzed, settings)
-    const { pool, now } = endpoint
-    await pool.query(`update webhooks set subscription_id = 'a subscription'`)
-    const rounds = 8
-    const { deliveries } = (await endpoint.claim(rounds, []))!
-    const before = await rowsRead(pool)
-    for (const delivery of deliveries) {
-      const completed = await endpoint.complete([failed(delivery, now)], [])
-      expect(completed).toMatchObject({ held: true, due: now })
-    }
-    expect((await rowsRead(pool)) - before).toBeLessThan(rounds * 10)
-    const gaps = await pool.query(
-      "select count(*)::int as n from deliveries d where d.status = 'pending' and d.event_type = 'gap'",
-    )
-    expect(gaps.rows).toEqual([{ n: 1 }])
   },
 )

@@ -230,6 +230,8 @@ test('a registrant that lost the read scope changes no conditions, and those tha
 describe('refused with 422', () => {
   test.each([
     ['/conditions/0/field', 'must be a field of tickets', [{ field: 'nothing', op: 'exists' }]],
+    ['/conditions/0', 'with ids of objects', [{ field: 'id', op: 'equals', value: 'x' }]],
+    ['/conditions/0', 'must be equals or in', [{ field: 'id', op: 'exists' }]],
     [
       '/conditions/0/op',
       'one of equals, in, changed, exists',

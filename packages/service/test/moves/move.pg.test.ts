@@ -220,11 +220,11 @@ test('what cannot be moved is refused, and nothing of it changes; what was begun
   await named(there.pool, 'another')
   await refused().toThrow('do not name the same encryption key')
   await there.pool.query('update installation set key_check = $1', [rows[0]?.key_check])
-  await there.pool.query(`delete from schema_migrations where id = '20261128-02-baseline'`)
+  await there.pool.query(`delete from schema_migrations where id = '20261128-03-baseline'`)
   await refused().toThrow(
-    'two has an older schema, without the migration 20261128-02-baseline: run deskwire migrate',
+    'two has an older schema, without the migration 20261128-03-baseline: run deskwire migrate',
   )
-  await there.pool.query(`insert into schema_migrations (id) values ('20261128-02-baseline')`)
+  await there.pool.query(`insert into schema_migrations (id) values ('20261128-03-baseline')`)
 
   await expect(
     moveOrganization(databases, organizationId, 'two', {

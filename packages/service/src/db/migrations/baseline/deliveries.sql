@@ -56,7 +56,6 @@ create index deliveries_default_age on deliveries_default (created_at);
 -- names events uses this index. Others would read all of an organization's, with those that are completed and dead.
 create unique index deliveries_pending_event on deliveries_pending (organization_id, event_id, webhook_id)
   where event_id is not null;
-create index deliveries_pending_gap on deliveries_pending (organization_id, webhook_id) where event_type = 'gap';
 create index deliveries_pending_due on deliveries_pending (organization_id, webhook_id, next_attempt_at, id);
 
 alter table deliveries

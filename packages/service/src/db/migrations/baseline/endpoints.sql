@@ -24,7 +24,6 @@ create table webhooks (
   -- What it asks for beyond the defaults: null, or false, asks for nothing.
   options jsonb,
   sealed_headers bytea,
-  subscription_id text,
   ends_at timestamptz(3),
   -- The last state that an event reported, and since when.
   reported_state text,
