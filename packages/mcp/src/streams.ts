@@ -4,6 +4,8 @@
 export const mostStreams = 20
 /** Messages that the client has not read yet. */
 const mostUnread = 20
+/** Milliseconds for which a client may read none of so many. */
+const readsWithin = 60_000
 
 /** The methods whose answers do not end by themselves. */
 const holding: ReadonlySet<unknown> = new Set(['events/stream', 'subscriptions/listen'])
@@ -17,13 +19,18 @@ export class Outflow {
   #unread = 0
   #isOver = false
   #wake: (() => void) | null = null
+  /** Called when the client reads nothing. */
+  onStall: () => void = () => {}
 
   /** Resolves when another message may be sent: the client has read enough, or has gone. */
   async room(): Promise<void> {
-    while (this.#unread >= mostUnread && !this.#isOver)
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve
-      })
+    while (this.#unread >= mostUnread && !this.#isOver) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      this.#wake = resolve
+      const timer = setTimeout(() => this.onStall(), readsWithin)
+      await promise
+      clearTimeout(timer)
+    }
     this.#unread++
   }
 
@@ -73,6 +80,13 @@ export class Streams {
     }
     const body = new ReadableStream<Uint8Array>(
       {
+        start(client) {
+          outflow.onStall = () => {
+            end()
+            client.error(new Error('the client of a stream reads nothing'))
+            reader.cancel().catch(() => {})
+          }
+        },
         async pull(client) {
           try {
             const { done, value } = await reader.read()

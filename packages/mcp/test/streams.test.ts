@@ -1,6 +1,6 @@
 /** Streams hold no more than their clients read, and no key has more than its share of them. */
 import { setImmediate as turn } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { createMcp, type Session } from '../src/index.ts'
 
 const schema = { type: 'object', properties: {} }
@@ -77,6 +77,25 @@ test('a stream that nobody reads asks for one page, and goes on as it is read', 
   await reader.cancel()
   await settled()
   expect(reads()).toBe(3)
+  await mcp.close()
+})
+
+test('a stream that nobody reads ends after a minute, and another may be opened', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const { open, reads, mcp } = endless()
+  const opened = () => open(new AbortController().signal)
+  const streams = await Promise.all(Array.from({ length: 20 }, opened))
+  await settled()
+  vi.advanceTimersByTime(59_999)
+  await settled()
+  expect((await opened()).headers.get('content-type')).toBe('application/json')
+  vi.advanceTimersByTime(1)
+  await settled()
+  const [first] = streams
+  await expect(first?.body?.getReader().read()).rejects.toThrow('reads nothing')
+  expect(reads()).toBe(20)
+  expect((await opened()).headers.get('content-type')).toBe('text/event-stream')
+  vi.useRealTimers()
   await mcp.close()
 })
 
