@@ -2,9 +2,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { testClock } from '../../../testbed/clock.ts'
 import { makeCustomer, makeTicket } from '../../../testbed/desk.ts'
+import { day } from '../../../testbed/hooks.ts'
 import { eventStream, mcpClient } from '../../../testbed/mcp-client.ts'
-import type { Api } from '../../../testbed/service.ts'
+import { type Api, testService } from '../../../testbed/service.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
 import { kinds } from '../../src/desk/index.ts'
 import { createEventTypes } from '../../src/webhooks/event-types.ts'
@@ -145,6 +147,34 @@ describe('events/stream', () => {
     again.abort()
     const { data } = (await api.get('/v1/events?types=ticket.updated')).json
     expect([event.params.eventId, ...seen]).toEqual(data.map(({ id }: { id: string }) => id))
+  })
+
+  test('of an idle organization, with a cursor after which all was dropped, waits for the next event', async () => {
+    const clock = testClock()
+    await using idle = await testService({ clock, mcp: true })
+    const { api } = idle
+    const ticket = await makeTicket(api)
+    const { data, pagination } = (await api.get('/v1/events?limit=1')).json
+    expect(data).toHaveLength(1)
+    clock.advance(90 * day)
+    await idle.app.maintenance.run()
+    expect((await api.get(`/v1/events?cursor=${pagination.nextCursor}`)).status).toBe(410)
+    const reads = () => idle.logged.filter(({ path }) => path === '/v1/events').length
+    const leaving = new AbortController()
+    const params = { name: 'ticket.updated', cursor: pagination.nextCursor }
+    const messages = eventStream(idle.url, api.token, params, leaving.signal)
+    const next = async () => (await messages.next()).value
+    expect(await next()).toMatchObject({ params: { truncated: true } })
+    expect((await next()).method).toBe('notifications/events/heartbeat')
+    // Time enough for as many reads, if one followed the other.
+    const others = async () => {
+      for (let n = 0; n < 50; n++) await api.get('/v1/tickets?limit=1')
+      return reads()
+    }
+    expect(await others()).toBe(await others())
+    await change(api, ticket.id, 'new')
+    expect((await next()).method).toBe('notifications/events/event')
+    leaving.abort()
   })
 
   test('ends when the key is revoked', async () => {
