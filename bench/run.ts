@@ -3,6 +3,7 @@
  * line a case. All it uses is on this machine, and removed when it is done. README.md lists the groups.
  */
 import { parseArgs } from 'node:util'
+import { agents } from './cases/agents.ts'
 import { cascade } from './cases/cascade.ts'
 import { compressed } from './cases/compressed.ts'
 import { consoleScreens } from './cases/console.ts'
@@ -74,6 +75,7 @@ const groups = {
   recover,
   cascade,
   waiters,
+  agents,
   stall,
   upgrade,
   import: imports,

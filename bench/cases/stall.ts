@@ -19,7 +19,7 @@ interface Asked {
 }
 
 export async function* stall({ runs }: Scale): AsyncGenerator<Result> {
-  await using installation = await install(['--role', 'api'])
+  await using installation = await install(['--role', 'api', '--mcp', 'on'])
   const { service } = installation
   const owner = await installation.newOrganization()
   const customerId = await idOf(service, owner, '/v1/customers', { name: 'Ada' })
@@ -121,6 +121,24 @@ function hostile(conversationId: string): Asked[] {
       expected: 201,
       body: () => message('\uFDFA'.repeat(10_500)),
     },
+    {
+      name: 'a tool call with 1 MiB of escapes',
+      path: '/mcp',
+      expected: 200,
+      body: () => toolCall(JSON.stringify(conversationId), `"${'\\u00e9'.repeat(170_000)}"`),
+    },
+    {
+      name: 'a tool call with 900 values of 1 KB that no tool takes',
+      path: '/mcp',
+      expected: 200,
+      body: () =>
+        toolCall(
+          `[${Array(900)
+            .fill(`"${'x'.repeat(1_000)}"`)
+            .join()}]`,
+          '0',
+        ),
+    },
   ]
 }
 
@@ -210,6 +228,11 @@ const reads: readonly Asked[] = [
   },
 ]
 
+/** Of a note, with these values in JSON. */
+function toolCall(conversationId: string, body: string): string {
+  return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add_note","arguments":{"conversationId":${conversationId},"body":${body}}}}`
+}
+
 /** An object with so many unknown fields. */
 function fields(count: number): string {
   return `{${Array.from({ length: count }, (_, n) => `"x${n.toString(36)}":0`).join()}}`
@@ -222,6 +245,7 @@ async function send({ url }: RunningService, { token }: Organization, asked: Ask
     method: asked.method ?? 'POST',
     headers: {
       authorization: `Bearer ${token}`,
+      accept: 'application/json, text/event-stream',
       'accept-encoding': asked.coding ?? 'identity',
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     },

@@ -73,6 +73,7 @@ const reaches: readonly Reach[] = [
     text: 'p50 ≤ 50 ms',
     met: ({ p50 = 99 }) => p50 <= 50,
   },
+  { of: /^agents: a tool call/, text: '≤ 1.3× of the API call', met: ({ ratio = 9 }) => ratio <= 1.3 },
   { of: /^stall: (?!peak)/, text: '≤ 50 ms', met: ({ value }) => value <= 50 },
   { of: /^stall: peak/, text: '≤ 400 MB', met: ({ value }) => value <= 400 },
   {
