@@ -58,7 +58,7 @@ try {
   await eventually('all deliveries have arrived', () => hooks.arrivals.length >= customers)
   const copies = await copiesOf(before.url)
   await before.end('SIGTERM')
-  const backup = await run(['backup', file], there)
+  const backup = await run(['backup', 'create', file], there)
   report(`deskwire backup create on PostgreSQL ${old.version}`, backup.code === 0)
   await old.stop()
 
@@ -70,7 +70,7 @@ try {
   const line = refused.said.replaceAll(dataDir, 'DATA').trim()
   const advised = / (restore) FILE (--replace)/.exec(line)?.slice(1) ?? []
   report(`a start on it: ${line}`, refused.code === 1 && !line.includes('\n') && advised.length === 2)
-  const restored = await run([advised[0] ?? '', file, advised[1] ?? ''], here)
+  const restored = await run(['backup', advised[0] ?? '', file, advised[1] ?? ''], here)
   report(`deskwire backup restore FILE --replace${restored.said.trim()}`, restored.code === 0)
   const aside = readdirSync(dataDir).find((name) => name.startsWith('before-restore-')) ?? ''
   report(

@@ -31,7 +31,7 @@ async function recoverBeside(events: number): Promise<{ recovery: Run; latency: 
   const { receiver, service } = installation
   const missing = await installation.newOrganization()
   const other = await installation.newOrganization()
-  const webhooks = createClient({ baseUrl: `${service.url}/v1`, apiKey: missing.token }).webhooks
+  const { recoveries, webhooks } = createClient({ baseUrl: `${service.url}/v1`, apiKey: missing.token })
   await missed(installation, missing, events)
   const { id } = await webhooks.create({ url: `${receiver.origin}/missed`, events: ['customer.updated'] })
   const beside = createClient({ baseUrl: `${service.url}/v1`, apiKey: other.token })
@@ -48,7 +48,7 @@ async function recoverBeside(events: number): Promise<{ recovery: Run; latency: 
   let took = 0
   const finished = (async () => {
     while (!done && performance.now() - began < patience) {
-      const { status } = await webhooks.recovery(id, recoveryId)
+      const { status } = await recoveries.get(id, recoveryId)
       const { pagination } = await webhooks.deliveries(id, { status: 'pending', limit: 1 }).page()
       done = status === 'done' && pagination.total === 0
       if (!done) await new Promise((resolve) => setTimeout(resolve, 100))
@@ -57,7 +57,7 @@ async function recoverBeside(events: number): Promise<{ recovery: Run; latency: 
   })()
   const meanwhile = await latencyUntil(beside, receiver, () => done, patience / 1000)
   await finished
-  const { created } = await webhooks.recovery(id, recoveryId)
+  const { created } = await recoveries.get(id, recoveryId)
   if (!done || created !== events) throw new Error(`${created} of ${events} events were recovered`)
   return {
     recovery: { value: took },

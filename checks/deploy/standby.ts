@@ -173,7 +173,7 @@ async function tryStandbyBehind(): Promise<void> {
 
     await runProgram('pg_ctl', ['promote', '-D', standby.directory, '--wait', '--silent'])
     way.leadTo(standby.port)
-    await deskwire(['restored'], { settings: environment })
+    await deskwire(['backup', 'mark-restored'], { settings: environment })
     services = await start()
     const again = customersOf(services[0]?.url)
     const refusal = await again.customers

@@ -16,14 +16,7 @@ export async function commandsPage(): Promise<string> {
   const known = Object.entries(groups).flatMap(([group, title]) =>
     commands
       .filter((one) => one.group === group && one.operation === undefined)
-      .map(({ name, alias, summary }, n) => [
-        n === 0 ? title : '',
-        linked(name),
-        alias === undefined ? summary : `${summary} (formerly \`${alias}\`)`,
-      ]),
-  )
-  const calls = commands.flatMap(({ name, operation }) =>
-    operation === undefined ? [] : [[`\`${name}\``, `\`${operation.method} /v1${operation.path}\``]],
+      .map(({ name, summary }, n) => [n === 0 ? title : '', linked(name), summary]),
   )
   return `${madeBy}
 # Commands
@@ -35,10 +28,8 @@ ${table(['', 'command', ''], known)}
 
 ## Commands of the API
 
-Each makes one call of the API. Flags are the parameters and fields of the call, \`--customer-id\` for \`customerId\`; ids are words. \`-f\` and \`--data\`
+Each makes one call of the API: [its method](methods.md) in the form of \`tickets list\`. Flags are the parameters and fields of the call, \`--customer-id\` for \`customerId\`; ids are words. \`-f\` and \`--data\`
 give other fields. \`deskwire tickets list --help\` names them. Any other call: [\`deskwire api\`](#api).
-
-${table(['command', 'call'], calls)}
 
 ## Exit codes
 

@@ -12,6 +12,9 @@ export interface ApiDocument {
 export interface Operation {
   readonly operationId: string
   readonly summary: string
+  readonly description: string
+  /** Resource and method of the clients: `tickets.list`. */
+  readonly 'x-client'?: string
   readonly parameters?: readonly Parameter[]
   readonly requestBody?: {
     readonly required?: boolean
@@ -84,15 +87,27 @@ export function nameOf(reference: unknown): string {
 }
 
 function filterSchema(parameters: readonly Parameter[]): Json {
-  const properties = parameters.map(({ name, description, schema }) => [name, { ...schema, description }])
+  const list = { type: 'array', items: { type: 'string' } }
+  const properties = parameters.map(({ name, description, schema }) => [
+    name,
+    description?.includes('separated by commas')
+      ? { anyOf: [schema, list], description }
+      : { ...schema, description },
+  ])
   return { description: 'Several filters must all hold.', properties: Object.fromEntries(properties) }
 }
 
 /** Fields that may be missing are in a class of their own: Python 3.10 has no NotRequired. */
 function typedDict(name: string, schema: Json): string {
   const types = new Types(name)
+  const properties = Object.entries(schema.properties as Record<string, Json>)
+  // A word that Python reserves is no name of a field in a class.
+  if (properties.some(([field]) => field === 'from')) {
+    const members = properties.map(([field, one]) => `    "${field}": ${types.of(one, field)},\n`)
+    return `${name} = TypedDict("${name}", {\n${members.join('')}})\n${docstring(String(schema.description))}\n\n`
+  }
   const required = new Set((schema.required ?? []) as readonly string[])
-  const fields = Object.entries(schema.properties as Record<string, Json>).map(([field, one]) => {
+  const fields = properties.map(([field, one]) => {
     const text = one.description === undefined ? '' : `    ${docstring(String(one.description))}\n`
     return { isRequired: required.has(field), text: `    ${field}: ${types.of(one, field)}\n${text}` }
   })
@@ -154,7 +169,10 @@ class Types {
   of(schema: Json, field = ''): string {
     if (schema.$ref !== undefined) return nameOf(schema.$ref)
     if (schema.const !== undefined) return literal([schema.const])
+    // A query is text: what it means has its own type too.
+    if (isSwitch(schema)) return `bool | ${literal(schema.enum as readonly unknown[])}`
     if (Array.isArray(schema.enum)) return literal(schema.enum)
+    if (/\|null\)\$$/.test(String(schema.pattern))) return 'str | None'
     const either = schema.anyOf ?? schema.oneOf
     if (Array.isArray(either)) return either.map((one) => this.of(one, field)).join(' | ')
     if (Array.isArray(schema.type)) {
@@ -190,6 +208,10 @@ class Types {
     this.nested.push(typedDict(name, { ...schema, description: undefined }))
     return name
   }
+}
+
+function isSwitch({ enum: words }: Json): boolean {
+  return Array.isArray(words) && words.every((word) => word === 'true' || word === 'false')
 }
 
 function literal(words: readonly unknown[]): string {

@@ -1,6 +1,6 @@
 /** For commands that call a running service over HTTP. */
-import { type Client, type ClientOptions, createClient } from '@deskwire/sdk'
-import { namedProfile } from './profiles.ts'
+import { baseAddress, type Client, type ClientOptions, createClient } from '@deskwire/sdk'
+import { namedProfile, profileName } from './profiles.ts'
 import { trustSystem } from './system-authorities.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -22,7 +22,7 @@ export interface Target {
 
 /**
  * Where the flags, the environment or a profile point, in this order, so that no key goes to a service that it is not of; null when
- * they name no service at all.
+ * they name no service at all. A key in the environment and no service beside it could mean either, so it is refused where there is a profile.
  */
 export function readTarget(given: TargetFlags): Target | null {
   if (given.profile !== undefined) {
@@ -32,7 +32,14 @@ export function readTarget(given: TargetFlags): Target | null {
   }
   const url = given.url ?? process.env.DESKWIRE_URL
   const apiKey = given.key ?? process.env.DESKWIRE_API_KEY
-  if (!url && given.key === undefined) return namedProfile(null)
+  if (!url && given.key === undefined) {
+    const profile = namedProfile(null)
+    if (profile === null || !process.env.DESKWIRE_API_KEY) return profile
+    const name = profileName(null)
+    throw new UsageError(
+      `there are two keys, that of the profile ${name} for ${profile.baseUrl} and DESKWIRE_API_KEY: give --profile ${name} for the profile, or set DESKWIRE_URL too for the variable`,
+    )
+  }
   if (!url) throw new UsageError('there is a key and no service: set DESKWIRE_URL, or give --url')
   if (!apiKey)
     throw new UsageError(
@@ -68,14 +75,13 @@ export function isLoopback(baseUrl: string): boolean {
   return /^(localhost|127\.[\d.]+|\[::1\])$/.test(hostname)
 }
 
-/** `http://127.0.0.1:8080` means its `/v1`. */
+/** The base address that a flag gives. @throws UsageError */
 export function baseUrlOf(text: string, flag = '--url'): string {
-  if (!URL.canParse(text) || !/^https?:/.test(text)) {
+  try {
+    return baseAddress(text)
+  } catch {
     throw new UsageError(
       `${flag}: ${JSON.stringify(text)} is not accepted; it must be like http://127.0.0.1:8080/v1`,
     )
   }
-  const url = new URL(text)
-  if (url.pathname === '/') url.pathname = '/v1'
-  return url.href
 }

@@ -21,8 +21,6 @@ export const groups = {
 export interface NamedCommand {
   /** The words that name it. */
   readonly name: string
-  /** A former name, which works as well. */
-  readonly alias?: string
   readonly group: keyof typeof groups
   readonly summary: string
   /** The call of the API that it makes, where it is made from one. */
@@ -120,21 +118,18 @@ export const commands: readonly NamedCommand[] = [
   },
   {
     name: 'backup create',
-    alias: 'backup',
     group: 'administer',
     summary: 'write everything to one file, while the service runs',
     load: async () => (await import('./commands/backup.ts')).backupCommand,
   },
   {
     name: 'backup restore',
-    alias: 'restore',
     group: 'administer',
     summary: 'bring a backup back, into an empty data directory or database',
     load: async () => (await import('./commands/restore.ts')).restoreCommand,
   },
   {
     name: 'backup mark-restored',
-    alias: 'restored',
     group: 'administer',
     summary: 'record that other tools restored the database',
     load: async () => (await import('./commands/restored.ts')).restoredCommand,
@@ -231,7 +226,6 @@ export const commands: readonly NamedCommand[] = [
   },
   {
     name: 'mirror run',
-    alias: 'mirror',
     group: 'data',
     summary: 'keep an exact copy in PostgreSQL, SQLite or DuckDB, or export one',
     load: async () => (await import('./commands/mirror.ts')).mirrorCommand,
@@ -250,14 +244,12 @@ export const commands: readonly NamedCommand[] = [
   },
   {
     name: 'mirror verify',
-    alias: 'verify',
     group: 'data',
     summary: 'compare every row of a copy with the service',
     load: async () => (await import('./commands/verify.ts')).verifyCommand,
   },
   {
     name: 'mirror repair',
-    alias: 'repair',
     group: 'data',
     summary: 'fetch the rows of a copy that differ, and no others',
     load: async () => (await import('./commands/repair.ts')).repairCommand,
@@ -276,14 +268,12 @@ export const commands: readonly NamedCommand[] = [
   },
   {
     name: 'signature verify',
-    alias: 'verify-signature',
     group: 'diagnose',
     summary: 'say which rule a signature breaks, and why',
     load: async () => (await import('./commands/verify-signature.ts')).verifySignatureCommand,
   },
   {
     name: 'signature sign',
-    alias: 'sign',
     group: 'diagnose',
     summary: 'sign a body as the service signs deliveries',
     load: async () => (await import('./commands/sign.ts')).signCommand,
@@ -301,14 +291,11 @@ export const commands: readonly NamedCommand[] = [
 
 /** The command that a command line begins with, and how many of its words name it: the longest name wins. */
 export function commandOf(given: readonly string[]): { command: NamedCommand; words: number } | null {
-  const names = commands.flatMap((command) =>
-    [command.name, command.alias].flatMap((name) =>
-      name?.split(' ').every((word, n) => given[n] === word)
-        ? [{ command, words: name.split(' ').length }]
-        : [],
-    ),
-  )
-  return names.sort((a, b) => b.words - a.words)[0] ?? null
+  const named = commands.flatMap((command) => {
+    const words = command.name.split(' ')
+    return words.every((word, n) => given[n] === word) ? [{ command, words: words.length }] : []
+  })
+  return named.sort((a, b) => b.words - a.words)[0] ?? null
 }
 
 /** The commands by groups, those of a resource in one line; or those whose names begin with a word. */

@@ -34,7 +34,18 @@ export function parseFlags<const S extends string, const B extends string, const
   }
   const names = [...texts, ...switches, ...Object.keys(lists)].map((name) => `--${name}`).join(', ')
   try {
-    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: words > 0 })
+    const { values, positionals } = parseArgs({
+      args: withoutValues(args, switches),
+      options: {
+        ...Object.fromEntries(switches.map((name) => [`no-${name}`, { type: 'boolean' as const }])),
+        ...options,
+      },
+      allowPositionals: words > 0,
+    })
+    for (const name of switches) {
+      // `no-body` may be a switch of its own.
+      if (values[`no-${name}`] === true && !names.includes(`--no-${name}`)) values[name] = false
+    }
     if (positionals.length > words) {
       throw new UsageError(`Unexpected argument '${positionals[words]}'; accepted: ${names}`)
     }
@@ -54,4 +65,14 @@ export function parseFlags<const S extends string, const B extends string, const
     // The first sentence says what is wrong; the others, on lines of their own, guess why.
     throw new UsageError(`${(error as Error).message.split(/\.\s/)[0]}; accepted: ${names}`)
   }
+}
+
+/** `--name=false` as `--no-name`, and `--name=true` as `--name`: a switch takes no value otherwise. */
+function withoutValues(args: readonly string[], switches: readonly string[]): string[] {
+  const end = args.indexOf('--')
+  return args.map((arg, n) => {
+    const [, name, value] = (end === -1 || n < end ? /^--([\w-]+)=(true|false)$/.exec(arg) : null) ?? []
+    if (name === undefined || !switches.includes(name)) return arg
+    return value === 'true' ? `--${name}` : `--no-${name}`
+  })
 }

@@ -56,8 +56,8 @@ const telling = [
 const maxColumns = 7
 const widest = 60
 
-/** Shows a response: a page of rows, or one object. */
-export function show(response: unknown, { format, fields }: Shown): void {
+/** Shows a response: a page of rows, or one object. `takesAll`: its command has the flag --all. */
+export function show(response: unknown, { format, fields }: Shown, takesAll = false): void {
   if (response === undefined) return
   const page = response as { readonly data?: unknown; readonly pagination?: Row }
   const rows = isObject(response) && Array.isArray(page.data) ? (page.data as Row[]) : null
@@ -91,14 +91,14 @@ export function show(response: unknown, { format, fields }: Shown): void {
       ...rows.map((row) => columns.map((name) => cell(at(row, name), widest))),
     ]),
   )
-  note(rows.length, page.pagination ?? {})
+  note(rows.length, page.pagination ?? {}, takesAll)
 }
 
 /** That there is more, where a person would not see it. */
-function note(shown: number, { total, offset, hasMore }: Row): void {
-  if (hasMore !== true || typeof total !== 'number') return
-  const next = (typeof offset === 'number' ? offset : 0) + shown
-  printError(`${shown} of ${total}: --offset ${next} shows the next\n`)
+function note(shown: number, { total, hasMore }: Row, takesAll: boolean): void {
+  if (hasMore !== true) return
+  const count = typeof total === 'number' ? `${shown} of ${total}` : `${shown}, and there are more`
+  printError(`${count}${takesAll ? ': --all shows every one' : ''}\n`)
 }
 
 function at(row: unknown, path: string): unknown {

@@ -26,7 +26,9 @@ export async function runDeskwire(words: readonly string[]): Promise<Ended> {
   }
 }
 
-async function run(given: readonly string[]): Promise<void> {
+async function run(words: readonly string[]): Promise<void> {
+  const isQuestion = words[0] === 'help' && words.length > 1
+  const given = isQuestion ? [...words.slice(1), '--help'] : words
   if (given.length === 0 || given[0] === 'help') {
     printOut(usage())
     return
@@ -41,11 +43,16 @@ async function run(given: readonly string[]): Promise<void> {
     const [first = ''] = given
     const isKnown = commands.some(({ name }) => name.startsWith(`${first} `))
     // `deskwire org --help`: half a name, but the question is clear.
-    if (isHelp(given.at(-1))) {
+    if (isHelp(given.at(-1)) && (given.length === 1 || (isKnown && given.length === 2))) {
       printOut(usage(isKnown ? first : undefined))
       return
     }
-    throw new UsageError(await unknownCommand(given, isKnown))
+    throw new UsageError(
+      await unknownCommand(
+        given.filter((word) => !isHelp(word)),
+        isKnown,
+      ),
+    )
   }
   const { command } = found
   const rest = given.slice(found.words)
@@ -66,7 +73,7 @@ async function unknownCommand(given: readonly string[], isKnown: boolean): Promi
     const verbs = commands.flatMap(({ name }) => (name.startsWith(`${first} `) ? [name.split(' ')[1]] : []))
     return `${first} needs one of: ${verbs.join(', ')}`
   }
-  const names = commands.flatMap(({ name, alias }) => [name, ...(alias === undefined ? [] : [alias])])
+  const names = commands.map(({ name }) => name)
   const of = isKnown ? names.filter((name) => name.startsWith(`${first} `)) : names
   const byFirst = closest(
     first,

@@ -40,18 +40,18 @@ test('what was backed up beside a running service comes back elsewhere, and copi
     expect((await call(`${service.url}/v1/webhooks`, 'POST', endpoint)).status).toBe(201)
     await call(`${service.url}/v1/customers`, 'POST', { name: 'Kept' })
 
-    const made = await runHere(['backup', file], { settings })
+    const made = await runHere(['backup', 'create', file], { settings })
     expect(made).toMatchObject({ code: 0, stderr: '' })
     expect(made.stdout).toMatch(/^\d+ rows of 1 organizations as of \S+Z in \S+one\.backup, \d+ bytes\n/)
     expect(made.stdout).toContain(`The encryption key is not in it. Without ${dataDir.path}/encryption.key`)
-    const again = await runHere(['backup', file], { settings })
+    const again = await runHere(['backup', 'create', file], { settings })
     expect(again).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('is there already') })
-    const checked = await runHere(['restore', file, '--check'])
+    const checked = await runHere(['backup', 'restore', file, '--check'])
     expect(checked).toMatchObject({ code: 0, stdout: expect.stringMatching(/is whole: a backup of \S+Z\n$/) })
 
     await call(`${service.url}/v1/customers`, 'POST', { name: 'Lost' })
     cursor = (await call(service.url + first)).json.pagination.nextCursor
-    const busy = await runHere(['restore', file, '--replace'], { settings })
+    const busy = await runHere(['backup', 'restore', file, '--replace'], { settings })
     expect(busy).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/in use by process \d+.*stop it first/),
@@ -59,14 +59,14 @@ test('what was backed up beside a running service comes back elsewhere, and copi
   }
 
   const elsewhere = { DESKWIRE_DATA_DIR: join(dataDir.parent, 'elsewhere') }
-  const keyless = await runHere(['restore', file], { settings: elsewhere })
+  const keyless = await runHere(['backup', 'restore', file], { settings: elsewhere })
   expect(keyless.code).toBe(1)
   expect(keyless.stderr).toMatch(/there is no key: put its encryption\.key into the data directory/)
   await copyFile(join(dataDir.path, 'encryption.key'), join(elsewhere.DESKWIRE_DATA_DIR, 'encryption.key'))
-  const restored = await runHere(['restore', file], { settings: elsewhere })
+  const restored = await runHere(['backup', 'restore', file], { settings: elsewhere })
   expect(restored).toMatchObject({ code: 0, stderr: '' })
   expect(restored.stdout).toMatch(/^\d+ rows of 1 organizations are back as of \S+Z; epoch \d+ begins/)
-  const taken = await runHere(['restore', file], { settings: elsewhere })
+  const taken = await runHere(['backup', 'restore', file], { settings: elsewhere })
   expect(taken).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('give --replace to move that aside'),
@@ -84,7 +84,7 @@ test('what was backed up beside a running service comes back elsewhere, and copi
     expect((await call(`${service.url}/v1/customers?cursor=${cursor}`)).status).toBe(200)
   }
   // A copied directory, or any restore by other tools.
-  const told = await runHere(['restored', '--json'], { settings: elsewhere })
+  const told = await runHere(['backup', 'mark-restored', '--json'], { settings: elsewhere })
   expect(JSON.parse(told.stdout)).toEqual({ epoch: expect.any(Number), organizations: 1 })
   await using service = await serve([], { settings: { ...settings, ...elsewhere } })
   expect((await call(`${service.url}/v1/customers?cursor=${cursor}`)).status).toBe(410)
@@ -110,9 +110,13 @@ test('mistakes are named before anything happens', async () => {
   await expect(restoreCommand.run([file, '--replace', '--database-url', 'postgres://x/y'])).rejects.toThrow(
     '--replace moves an embedded database aside',
   )
-  expect(await said('restore', file)).toEqual(refused(1, 'is not a backup of Deskwire'))
-  expect(await said('restore', join(dataDir.parent, 'nothing'))).toEqual(refused(1, 'cannot be read'))
-  expect(await said('restore', dataDir.parent)).toEqual(refused(1, 'is not a file'))
-  expect(await said('backup', join(dataDir.parent, 'one'))).toEqual(refused(1, 'there is no database in'))
+  expect(await said('backup', 'restore', file)).toEqual(refused(1, 'is not a backup of Deskwire'))
+  expect(await said('backup', 'restore', join(dataDir.parent, 'nothing'))).toEqual(
+    refused(1, 'cannot be read'),
+  )
+  expect(await said('backup', 'restore', dataDir.parent)).toEqual(refused(1, 'is not a file'))
+  expect(await said('backup', 'create', join(dataDir.parent, 'one'))).toEqual(
+    refused(1, 'there is no database in'),
+  )
   expect(await dataDir.running()).toEqual([])
 })

@@ -43,7 +43,7 @@ test('each command of the guide does what it says', async () => {
   expect(said.get('databases settle --database two')?.stdout).toContain('0 more organizations')
   expect(said.get('backup mark-restored --database two')?.stdout).toContain('1 organization is told')
 
-  const refused = await run(['backup', 'three.backup'])
+  const refused = await run(['backup', 'create', 'three.backup'])
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('of one, two')])
 })
 

@@ -81,7 +81,7 @@ async function copyOf(name: string, how: 'quarantined' | 'changed' | 'exact') {
   const client = createClient({ baseUrl: `${shared().url}/v1`, apiKey: key })
   if (how === 'quarantined') await plantedMessage(shared().database.pool, client, '\\u0000')
   else await client.customers.create({ name: 'Ada' })
-  await runDeskwire(['mirror', '--to', path(name), '--once', ...at(key)])
+  await runDeskwire(['mirror', 'run', '--to', path(name), '--once', ...at(key)])
   if (how === 'changed') {
     const copy = new DatabaseSync(path(name))
     copy.exec(`update customers set name = 'Eve'`)
@@ -155,7 +155,7 @@ const cases: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
   'signature verify': {
     0: async () => {
       out = ''
-      await runDeskwire(['sign', file('body', '{}'), '--secret', whsec, '--json'])
+      await runDeskwire(['signature', 'sign', file('body', '{}'), '--secret', whsec, '--json'])
       return [path('body'), '--secret', whsec, '--signature', JSON.parse(out)['X-Service-Signature']]
     },
     1: () => [path('none'), '--secret', whsec, '--signature', 't=1,v1=00'],

@@ -298,7 +298,7 @@ test('a wrong secret, no secret, and what no service sent are shown as such', as
   expect(none.output.stdout).toContain(`--dev (in a checkout: npm start -- --dev), or with`)
   expect(none.output.stdout).toContain(`DESKWIRE_TARGET_CA=${join(dir, 'ca.pem')}\n`)
 
-  const { webhooks } = client()
+  const { deliveries, webhooks } = client()
   for (const { output } of [wrong, none]) {
     const [url = ''] = /https:\/\/127\.0\.0\.1:\d+\//.exec(output.stdout) ?? []
     const { id } = await webhooks.create({ url, events: ['ticket.created'] })
@@ -306,7 +306,7 @@ test('a wrong secret, no secret, and what no service sent are shown as such', as
     // It is answered with 204 all the same: this is a place to look, not to refuse.
     await eventually(
       'it is delivered',
-      async () => (await webhooks.delivery(id, ping.id)).status === 'succeeded',
+      async () => (await deliveries.get(id, ping.id)).status === 'succeeded',
     )
     await webhooks.delete(id)
   }
@@ -387,6 +387,46 @@ test('where the service cannot reach this machine, its delivery log is followed'
   expect(await listening.end('SIGINT')).toMatchObject({ code: 0, stderr: '' })
   expect(listening.output.stdout).toMatch(/customer\.created +\S{36} {2}verified {2}204 from .*"One"/)
   await webhooks.delete(id)
+})
+
+test('each event of the log is passed on once and in order, though the service fails meanwhile', async () => {
+  const { webhooks, customers } = client()
+  const { id } = await webhooks.create({ url: 'https://127.0.0.1:9/', events: ['customer.created'] })
+  // Every second reading of a payload fails.
+  let readings = 0
+  await using proxy = await startHttpServer(async (request, response) => {
+    if (request.url?.endsWith('/payload') && readings++ % 2 === 0) {
+      return response.writeHead(readings % 4 === 1 ? 429 : 503, { 'content-type': 'text/plain' }).end('busy')
+    }
+    const { status, type, text } = await forward(request, service.url)
+    return response.writeHead(status, { 'content-type': type }).end(text)
+  })
+  const got: string[] = []
+  await using app = await startHttpServer(async (request, response) => {
+    got.push(JSON.parse(Buffer.concat(await request.toArray()).toString()).data.name)
+    response.writeHead(204).end()
+  })
+  await using listening = listen('--log', '--forward-to', app.url, '--url', proxy.url, '--key', key)
+  await eventually('it follows', () => listening.output.stdout.includes('forwarding to'))
+  for (const name of ['One', 'Two', 'Three']) await customers.create({ name })
+  await eventually('all are passed on', () => got.length >= 3)
+  expect(await listening.end('SIGINT')).toMatchObject({ code: 0, stderr: '' })
+  expect(got).toEqual(['One', 'Two', 'Three'])
+  await webhooks.delete(id)
+})
+
+test('a secret of the environment does not keep it from registering, and it says so', async () => {
+  const settings = {
+    DESKWIRE_URL: service.url,
+    DESKWIRE_API_KEY: key,
+    DESKWIRE_WEBHOOK_SECRET: 'whsec_of-another-endpoint',
+  }
+  await using listening = startDeskwire(['listen', '--dir', dir, '--json'], { settings })
+  await eventually('the ping', () => records(listening).length === 2)
+  expect(records(listening)[1]).toMatchObject({ eventType: 'ping', verified: true })
+  const { code, stderr } = await listening.end('SIGINT')
+  expect(code).toBe(0)
+  expect(stderr).toMatch(/^DESKWIRE_WEBHOOK_SECRET is not used: [^\n]+\n$/)
 })
 
 test('an authority that is no longer one is not replaced', async () => {

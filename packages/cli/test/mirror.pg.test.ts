@@ -61,7 +61,7 @@ function sql(file: string, text: string): Record<string, unknown>[] {
 test('it loads, follows a line a batch, and is stopped; what somebody touches is found and repaired', async () => {
   const { at, client, customer } = await desk()
   const file = join(directory, 'copy.db')
-  await using mirror = startDeskwire(['mirror', '--to', file, ...at])
+  await using mirror = startDeskwire(['mirror', 'run', '--to', file, ...at])
   await eventually('it is exact', () => mirror.output.stdout.includes('is up to date'))
   await client.customers.update(customer.id, { name: 'Ada Lovelace' })
   await eventually('it is told', () => mirror.output.stdout.includes(' customer'))
@@ -71,7 +71,7 @@ test('it loads, follows a line a batch, and is stopped; what somebody touches is
   )
   expect(sql(file, 'select name from customers')).toEqual([{ name: 'Ada Lovelace' }])
 
-  const good = await runHere(['verify', '--to', file, ...at])
+  const good = await runHere(['mirror', 'verify', '--to', file, ...at])
   expect(good).toMatchObject({
     code: 0,
     stderr: '',
@@ -79,12 +79,12 @@ test('it loads, follows a line a batch, and is stopped; what somebody touches is
   })
   sql(file, `update tickets set subject = 'Mangled' where subject = 'One'`)
   sql(file, `delete from tickets where subject = 'Two'`)
-  const bad = await runHere(['verify', '--to', file, ...at])
+  const bad = await runHere(['mirror', 'verify', '--to', file, ...at])
   expect(bad).toMatchObject({ code: 3, stderr: '' })
   expect(bad.stdout).toMatch(/^ticket \S{36} {2}changed: subject$/m)
   expect(bad.stdout).toMatch(/^ticket \S{36} {2}missing$/m)
   expect(bad.stdout).toMatch(/^3 rows compared: 2 rows differ; deskwire mirror repair fetches those\n$/m)
-  const repaired = await runHere(['repair', '--to', file, '--json', ...at])
+  const repaired = await runHere(['mirror', 'repair', '--to', file, '--json', ...at])
   expect([repaired.code, JSON.parse(repaired.stdout)]).toEqual([
     0,
     { to: file, repaired: expect.any(Array), lost: [], quarantined: [] },
@@ -111,7 +111,7 @@ test('files that commands make are for their user alone, from when they are made
   }
   const watcher = watch(place, { recursive: true }, (_, name) => look(name))
   const files = duckDb ? ['a.db', 'a.duckdb'] : ['a.db']
-  const mirrors = files.map((name) => startDeskwire(['mirror', '--to', path(name), ...at]))
+  const mirrors = files.map((name) => startDeskwire(['mirror', 'run', '--to', path(name), ...at]))
   await Promise.all(
     mirrors.map((mirror) => eventually('it is exact', () => mirror.output.stdout.includes('is up to date'))),
   )
@@ -129,8 +129,8 @@ test('files that commands make are for their user alone, from when they are made
   const commands = [
     ['export', 'customers', '--out', path('out'), ...at],
     ['import', path('in.csv'), ...at],
-    ['mirror', '--to', `${duckDb ? 'parquet' : 'ndjson'}:${path('export')}`, ...at],
-    ['backup', path('a.backup'), '--database-url', url],
+    ['mirror', 'run', '--to', `${duckDb ? 'parquet' : 'ndjson'}:${path('export')}`, ...at],
+    ['backup', 'create', path('a.backup'), '--database-url', url],
     ['listen', '--ca', '--dir', path('listen')],
   ]
   const ran = await Promise.all(commands.map((words) => deskwire(words)))
@@ -153,7 +153,7 @@ test('--once and --json, into PostgreSQL with marks', async () => {
   const { host, port, user, database: name } = database.connection
   const address = `postgres://${user}:secret@${encodeURIComponent(host)}:${port}/${name}`
   const once = async (to: string, ...words: string[]) => {
-    const ran = await runHere(['mirror', '--to', to, '--once', '--json', ...words, ...at])
+    const ran = await runHere(['mirror', 'run', '--to', to, '--once', '--json', ...words, ...at])
     expect(ran).toMatchObject({ code: 0, stderr: '' })
     return ran.stdout
       .trimEnd()
@@ -169,7 +169,7 @@ test('--once and --json, into PostgreSQL with marks', async () => {
     { type: 'batch', changes: { customer: 1, ticket: 3 }, asOf: expect.any(String) },
     expect.objectContaining({ type: 'up_to_date', loaded: 0 }),
   ])
-  const verified = await runHere(['verify', '--to', address, '--schema', 'desk', '--json', ...at])
+  const verified = await runHere(['mirror', 'verify', '--to', address, '--schema', 'desk', '--json', ...at])
   expect([verified.code, JSON.parse(verified.stdout)]).toMatchObject([
     0,
     { exact: true, rows: { ticket: 0 } },
@@ -183,22 +183,22 @@ test('a selection is kept to by each command, and verify says how it compares', 
   const words = ['--kinds', 'customers, tickets', '--exclude', 'tickets.subject', '--hash', 'customers.email']
   let settings: Record<string, string> = {}
   const run = (...words: string[]) => runHere([...words, '--to', file, ...at], { settings })
-  expect(await run('mirror', '--once', ...words)).toMatchObject({
+  expect(await run('mirror', 'run', '--once', ...words)).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('DESKWIRE_HASH_KEY'),
   })
   settings = { DESKWIRE_HASH_KEY: 'a key of sixteen characters' }
-  expect(await run('mirror', '--once', ...words)).toMatchObject({ code: 0, stderr: '' })
+  expect(await run('mirror', 'run', '--once', ...words)).toMatchObject({ code: 0, stderr: '' })
   sql(file, "update customers set email = 'eve@example.com'")
-  expect((await run('repair')).stdout).toMatch(/^customer \S+ {2}changed: email\n1 row repaired/)
-  const { code, stdout } = await run('verify')
+  expect((await run('mirror', 'repair')).stdout).toMatch(/^customer \S+ {2}changed: email\n1 row repaired/)
+  const { code, stdout } = await run('mirror', 'verify')
   expect([code, stdout]).toEqual([
     0,
     expect.stringContaining('exact; fetched, and compared as far as kept: customer, ticket'),
   ])
   const [held] = sql(file, 'select * from tickets limit 1')
   expect(Object.keys(held ?? {})).not.toContain('subject')
-  const other = await run('mirror', '--once', '--no-body')
+  const other = await run('mirror', 'run', '--once', '--no-body')
   expect(other).toMatchObject({ code: 1, stderr: expect.stringContaining('which cannot be changed') })
   expect(JSON.parse((await runHere(['mirror', 'status', '--json', '--to', file])).stdout)).toMatchObject({
     selection: { kinds: ['customers', 'tickets'] },
@@ -212,7 +212,7 @@ test('status and metrics show rows, lag and the last comparison', async () => {
     const ran = await runHere(['mirror', 'status', '--to', file, '--json'])
     return { code: ran.code, ...JSON.parse(ran.stdout) }
   }
-  await runHere(['mirror', '--to', file, '--once', ...at])
+  await runHere(['mirror', 'run', '--to', file, '--once', ...at])
   expect(await status()).toMatchObject({ code: 0, isLoading: false, lagSeconds: expect.any(Number) })
   expect((await status()).kinds).toContainEqual({
     kind: 'ticket',
@@ -223,13 +223,13 @@ test('status and metrics show rows, lag and the last comparison', async () => {
     exact: null,
   })
   sql(file, "update tickets set subject = 'Eve' where subject = 'One'")
-  await runHere(['verify', '--to', file, ...at])
+  await runHere(['mirror', 'verify', '--to', file, ...at])
   const after = await runHere(['mirror', 'status', '--to', file])
   expect(after.code).toBe(3)
   expect(after.stdout).toMatch(/^The copy in .* last matched the service \d+ s ago\nkind .*\n/)
   expect(after.stdout).toMatch(/^ticket +3 +\S+Z +differs \S+Z$/m)
 
-  await using mirror = startDeskwire(['mirror', '--to', file, '--metrics', '0', ...at])
+  await using mirror = startDeskwire(['mirror', 'run', '--to', file, '--metrics', '0', ...at])
   await eventually('it listens', () => /Metrics: \S+\n/.test(mirror.output.stderr))
   const [, url = ''] = /Metrics: (\S+)/.exec(mirror.output.stderr) ?? []
   const text = await (await fetch(url)).text()
@@ -245,12 +245,16 @@ test('what a copy cannot hold or has not made is said, and leaves 3 or 1', async
   const id = await plantedMessage(shared().database.pool, client, '\\u0000')
   const file = join(directory, 'quarantine.db')
   const line = `message ${id}  quarantined: attachments holds U+0000 or half of a surrogate pair`
-  for (const words of [['mirror', '--once'], ['verify'], ['repair']]) {
+  for (const words of [
+    ['mirror', 'run', '--once'],
+    ['mirror', 'verify'],
+    ['mirror', 'repair'],
+  ]) {
     const ran = await runHere([...words, '--to', file, ...at])
     expect([words, ran.code, ran.stdout]).toEqual([words, 3, expect.stringContaining(line)])
     expect(ran.stdout).toContain('1 row quarantined: the tables lack what the store cannot hold')
   }
-  const followed = await runHere(['mirror', '--once', '--json', '--to', file, ...at])
+  const followed = await runHere(['mirror', 'run', '--once', '--json', '--to', file, ...at])
   expect(followed).toMatchObject({ code: 3, stderr: '' })
   expect(JSON.parse(followed.stdout.trimEnd().split('\n').at(-1) as string)).toMatchObject({
     type: 'quarantined',
@@ -260,7 +264,7 @@ test('what a copy cannot hold or has not made is said, and leaves 3 or 1', async
   const mine = join(directory, 'mine.db')
   sql(mine, 'create table customers (mine)')
   sql(mine, "insert into customers values ('precious')")
-  const refused = await runHere(['mirror', '--once', '--to', mine, ...at])
+  const refused = await runHere(['mirror', 'run', '--once', '--to', mine, ...at])
   expect(refused).toMatchObject({ code: 1, stdout: '' })
   expect(refused.stderr).toMatch(/^deskwire: There is a table or view customers that no mirror made/)
   expect(sql(mine, 'select * from customers')).toEqual([{ mine: 'precious' }])
@@ -276,20 +280,20 @@ test.each([
 ])('--once looks before it says anything: %s', async (change, code, says) => {
   const { at } = await desk()
   const file = join(directory, `looks-${code}.db`)
-  await runHere(['mirror', '--once', '--to', file, ...at])
+  await runHere(['mirror', 'run', '--once', '--to', file, ...at])
   sql(file, change)
-  const ran = await runHere(['mirror', '--once', '--to', file, ...at])
+  const ran = await runHere(['mirror', 'run', '--once', '--to', file, ...at])
   expect([ran.code, ran.stdout + ran.stderr]).toEqual([code, expect.stringMatching(says)])
   expect(ran.stdout).not.toContain('exact')
   if (code === 0) expect(ran.stderr).toContain('1 row repaired')
-  expect((await runHere(['repair', '--to', file, ...at])).code).toBe(0)
-  expect((await runHere(['verify', '--to', file, ...at])).code).toBe(0)
+  expect((await runHere(['mirror', 'repair', '--to', file, ...at])).code).toBe(0)
+  expect((await runHere(['mirror', 'verify', '--to', file, ...at])).code).toBe(0)
 })
 
 test.runIf(duckDb)('DuckDB is of one process for as long as it follows', async () => {
   const { at } = await desk()
   const file = join(directory, 'copy.duckdb')
-  await using mirror = startDeskwire(['mirror', '--to', file, ...at])
+  await using mirror = startDeskwire(['mirror', 'run', '--to', file, ...at])
   await eventually('it is exact', () => mirror.output.stdout.includes('is up to date'))
   await expect(verifyCommand.run(['--to', file, ...at])).rejects.toThrow(
     /is open in another process, and DuckDB lets one process at a time write/,
@@ -300,7 +304,7 @@ test.runIf(duckDb)('DuckDB is of one process for as long as it follows', async (
 test('an export is written, and ends', async () => {
   const { at } = await desk()
   const out = join(directory, 'export')
-  const ran = await runHere(['mirror', '--to', `ndjson:${out}`, ...at])
+  const ran = await runHere(['mirror', 'run', '--to', `ndjson:${out}`, ...at])
   expect(ran).toEqual({
     code: 0,
     stdout: `4 rows in ndjson:${out}, proved; manifest.json says as of where\n`,
@@ -357,6 +361,7 @@ test('exports of a series are whole behind one link, and what others put there s
   const after = `printf '%s\\n' "$DESKWIRE_MIRROR" >> ${ran}; exit $(($(wc -l < ${ran}) % 2))`
   await using series = startDeskwire([
     'mirror',
+    'run',
     '--to',
     `ndjson:${lake}`,
     '--every',
@@ -379,7 +384,7 @@ test('exports of a series are whole behind one link, and what others put there s
 test.runIf(duckDb)('a copy that is brought up to date every second is closed meanwhile', async () => {
   const { at, client, customer } = await desk()
   const file = join(directory, 'every.duckdb')
-  await using mirror = startDeskwire(['mirror', '--to', file, '--every', '1s', ...at])
+  await using mirror = startDeskwire(['mirror', 'run', '--to', file, '--every', '1s', ...at])
   await eventually('it is there', () => mirror.output.stdout.includes('is up to date'))
   await client.customers.update(customer.id, { name: 'Ada Lovelace' })
   await eventually('it has read the change', () => mirror.output.stdout.includes(' customer'))
@@ -393,7 +398,7 @@ test.runIf(duckDb)('a copy that is brought up to date every second is closed mea
 test('the tables of a copy are sources of dbt', async () => {
   const { at } = await desk()
   const file = join(directory, 'sources.db')
-  await runHere(['mirror', '--to', file, '--once', '--kinds', 'tickets', ...at])
+  await runHere(['mirror', 'run', '--to', file, '--once', '--kinds', 'tickets', ...at])
   const { code, stdout } = await runHere(['mirror', 'dbt', '--to', file])
   expect(code).toBe(0)
   const { version, sources } = parse(stdout)
@@ -419,7 +424,7 @@ test('the tables of a copy are sources of dbt', async () => {
   })
   if (duckDb) {
     const odd = join(directory, 'main.x.duckdb')
-    await runHere(['mirror', '--to', odd, '--once', '--kinds', 'tickets', ...at])
+    await runHere(['mirror', 'run', '--to', odd, '--once', '--kinds', 'tickets', ...at])
     const { stdout } = await runHere(['mirror', 'dbt', '--to', odd])
     expect(parse(stdout).sources[0]).toMatchObject({ database: 'main_db', schema: 'main' })
   }
@@ -553,26 +558,26 @@ test('what the place of a copy refuses is one line that names it', async () => {
   const { at, client, customer } = await desk()
   const [file, taken] = [join(directory, 'ruled.db'), join(directory, 'directory.db')]
   mkdirSync(taken)
-  await runHere(['mirror', '--to', file, '--once', ...at])
+  await runHere(['mirror', 'run', '--to', file, '--once', ...at])
   sql(file, 'create table mine (customer text references customers (id))')
   sql(file, 'insert into mine select id from customers')
   await using database = await testDatabase()
   const { host, port, user, database: name } = database.connection
   const server = `postgres://${user}@/${name}?host=${encodeURIComponent(host)}&port=${port}`
-  await runHere(['mirror', '--to', server, '--once', ...at])
+  await runHere(['mirror', 'run', '--to', server, '--once', ...at])
   await database.pool.query('create table mine (customer uuid references deskwire.customers (id))')
   await database.pool.query('insert into mine select id from deskwire.customers')
   await client.customers.delete(customer.id)
   const inNone = join(directory, 'none', 'a.duckdb')
   for (const words of [
-    ['mirror', '--once', '--to', file],
-    ['repair', '--to', file],
-    ['mirror', '--once', '--to', server],
-    ['mirror', '--once', '--to', taken],
-    ['mirror', '--once', '--to', join(directory, 'none', 'a.db')],
-    ['mirror', '--once', '--to', server.replace(name, 'no_database')],
-    ['mirror', '--once', '--to', server.replace(`//${user}@`, '//nobody@')],
-    ...(duckDb ? [['mirror', '--once', '--to', inNone]] : []),
+    ['mirror', 'run', '--once', '--to', file],
+    ['mirror', 'repair', '--to', file],
+    ['mirror', 'run', '--once', '--to', server],
+    ['mirror', 'run', '--once', '--to', taken],
+    ['mirror', 'run', '--once', '--to', join(directory, 'none', 'a.db')],
+    ['mirror', 'run', '--once', '--to', server.replace(name, 'no_database')],
+    ['mirror', 'run', '--once', '--to', server.replace(`//${user}@`, '//nobody@')],
+    ...(duckDb ? [['mirror', 'run', '--once', '--to', inNone]] : []),
   ]) {
     const ran = await runHere([...words, ...at])
     expect(ran).toMatchObject({ code: 1, stdout: '' })

@@ -46,7 +46,7 @@ test('errors of a server show their control characters, whichever command meets 
     ['import', file, ...at],
     ['trigger', 'customer.created', ...at],
     ['listen', '--dir', join(file, '..', 'listen'), ...at],
-    ['mirror', '--to', join(file, '..', 'copy.db'), '--once', ...at],
+    ['mirror', 'run', '--to', join(file, '..', 'copy.db'), '--once', ...at],
     ['conform', url, '--key', 'dwk_x'],
   ]
   for (const ran of await Promise.all(commands.map((words) => deskwire(words)))) {

@@ -222,6 +222,11 @@ export const listed: Readonly<Record<string, Listed>> = {
     about: 'Every command with its flags and exit codes.',
     also: 'cli command line',
   },
+  'reference/methods.md': {
+    task: 'start',
+    about: 'Each call in TypeScript, Python and on the command line.',
+    also: 'sdk client method function name python typescript',
+  },
   'reference/metrics.md': {
     task: 'operate',
     about: 'Every metric with its labels.',

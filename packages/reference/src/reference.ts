@@ -23,6 +23,8 @@ export interface ShownOperation {
   readonly summary: string
   readonly description: string
   readonly access: Route['access']
+  /** The method of the clients, `tickets.list`; null: they have none. */
+  readonly client: string | null
   readonly once: boolean
   readonly parameters: readonly ShownParameter[]
   readonly body: { readonly schema: string; readonly required: boolean } | null
@@ -87,6 +89,7 @@ export async function readReference(parts: readonly ApiModule[]): Promise<Refere
       summary: summary.replace(/\.$/, ''),
       description,
       access,
+      client: written['x-client'] ?? null,
       once,
       parameters: written.parameters.map((one) => parameterOf(one, parameters)),
       body: body === undefined ? null : { schema: body, required: route.bodyOptional !== true },
@@ -116,6 +119,7 @@ export async function readReference(parts: readonly ApiModule[]): Promise<Refere
 /** An entry of the document, as far as it is read here. */
 interface Written {
   readonly summary: string
+  readonly 'x-client'?: string
   readonly parameters: readonly Json[]
   readonly requestBody?: { readonly content: Content }
   readonly responses: Readonly<Record<string, WrittenAnswer>>

@@ -3,7 +3,7 @@
  * `/v1` included, and the key come from the environment: `DESKWIRE_URL` and `DESKWIRE_API_KEY`. Values are the
  * declaration's examples; a reader replaces the ids.
  */
-import { exampleId } from '../../service/src/openapi/api-module.ts'
+import { exampleId, type Json, schemaName } from '../../service/src/openapi/api-module.ts'
 import { exampleOf, type Reference, type ShownOperation } from './reference.ts'
 
 interface Sample {
@@ -170,87 +170,40 @@ console.log(${mediaType === 'application/json' ? 'await answer.json()' : 'answer
 `
 }
 
-/** Methods of the SDK that do not follow from operation and address. */
-const methods: Readonly<Record<string, readonly [result: string, method: string]>> = {
-  listWebhooks: ['page', 'webhooks.list'],
-  createWebhook: ['webhook', 'webhooks.create'],
-  getWebhook: ['webhook', 'webhooks.get'],
-  updateWebhook: ['webhook', 'webhooks.update'],
-  deleteWebhook: ['', 'webhooks.delete'],
-  rotateWebhookSecret: ['{ secret }', 'webhooks.rotateSecret'],
-  deletePreviousWebhookSecret: ['', 'webhooks.dropPreviousSecret'],
-  pingWebhook: ['delivery', 'webhooks.ping'],
-  listDeliveries: ['page', 'webhooks.deliveries'],
-  listAllDeliveries: ['page', 'webhooks.allDeliveries'],
-  getDelivery: ['delivery', 'webhooks.delivery'],
-  getDeliveryPayload: ['event', 'webhooks.payload'],
-  listAttempts: ['page', 'webhooks.attempts'],
-  retryDelivery: ['delivery', 'webhooks.retry'],
-  resendDelivery: ['delivery', 'webhooks.resend'],
-  hastenDeliveries: ['due', 'webhooks.retryNow'],
-  recoverWebhook: ['recovery', 'webhooks.recover'],
-  listRecoveries: ['page', 'webhooks.recoveries'],
-  getRecovery: ['recovery', 'webhooks.recovery'],
-  getWebhookStats: ['stats', 'webhooks.stats'],
-  getStats: ['stats', 'webhooks.allStats'],
-  listEvents: ['events', 'webhooks.events'],
-  listApiKeys: ['page', 'apiKeys.list'],
-  createApiKey: ['key', 'apiKeys.create'],
-  getOwnApiKey: ['key', 'apiKeys.self'],
-  getApiKey: ['key', 'apiKeys.get'],
-  updateApiKey: ['key', 'apiKeys.update'],
-  deleteApiKey: ['', 'apiKeys.delete'],
-  rotateApiKey: ['{ token }', 'apiKeys.rotate'],
-  deletePreviousApiKeyToken: ['', 'apiKeys.dropPreviousToken'],
-  createConsoleLink: ['link', 'consoleLinks.create'],
-  deleteConsoleLink: ['', 'consoleLinks.delete'],
-  eraseCustomer: ['erasure', 'customers.erase'],
-  exportCustomer: ['exported', 'customers.exportOne'],
-  getOrganization: ['organization', 'organization.get'],
-  updateOrganization: ['organization', 'organization.update'],
-}
-
-/** For every kind, by what follows it in an address; the others are actions. */
-const methodsOfKinds: Readonly<Record<string, readonly [result: string, method: string]>> = {
-  'get ': ['page', 'list'],
-  'post ': ['created', 'create'],
-  'get /{id}': ['found', 'get'],
-  'patch /{id}': ['changed', 'update'],
-  'delete /{id}': ['', 'delete'],
-  'get /digests': ['digests', 'digests'],
-}
-
 /** Null where the SDK has no method. */
 function clientCall({ operation, body, query }: ExampleCall): string | null {
-  const { id, method, path, parameters, tag } = operation
+  const { client, method, parameters, answers } = operation
+  if (client === null) return null
+  const [resource = '', name = ''] = client.split('.')
   const ids = parameters
     .filter((one) => one.in === 'path')
-    .map(({ name }) => literal(exampleValue(operation, name), 'typescript', 0))
-  const asked = query === '' ? undefined : Object.fromEntries(new URLSearchParams(query))
-  const sent = body ?? (asked === undefined ? undefined : numbersOf(asked))
+    .map((one) => literal(exampleValue(operation, one.name), 'typescript', 0))
+  const asked = query === '' ? undefined : numbersOf(Object.fromEntries(new URLSearchParams(query)))
   const takes = (value: unknown) => {
     const all = [...ids, ...(value === undefined ? [] : [literal(value, 'typescript', 0)])]
     // Two ids are wider than a column of code.
     return ids.length > 1 ? `\n${all.map((one) => `  ${one},\n`).join('')}` : all.join(', ')
   }
-  const named = methods[id]
-  if (named !== undefined) return shown(...named, takes(sent))
-  if (id === 'listChanges') return walked('changes')
-  if (!path.startsWith(`${version}/${tag}`) || !/\b(?:read|write)$/.test(operation.access)) return null
-  const rest = path.slice(`${version}/${tag}`.length)
-  const ofKind = methodsOfKinds[`${method} ${rest}`]
-  if (ofKind !== undefined) return shown(ofKind[0], `${tag}.${ofKind[1]}`, takes(sent))
-  if (rest === '/batch') return shown('answer', `${tag}.batch`, takes((body as { items: unknown }).items))
-  if (rest === '/export') {
-    return `for await (const change of client.${tag}.export()) {
+  if (name === 'sync') return walked(resource)
+  if (name === 'batch') return shown('answer', client, takes((body as { items: unknown }).items))
+  const [content] = answers[0]?.content ?? []
+  if (content?.mediaType === 'application/x-ndjson') {
+    return `for await (const change of client.${client}()) {
   console.log(change)
 }
 `
   }
-  const action = /^\/\{id\}\/([a-z-]+)$/.exec(rest)?.[1]
-  if (action === undefined) return null
-  const name = action.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
-  return shown('changed', `${tag}.${name}`, takes(sent))
+  return shown(resultOf(content?.schema, method), client, takes(body ?? asked))
+}
+
+/** A name for what a call returns; empty for nothing. */
+function resultOf(schema: Json | undefined, method: ShownOperation['method']): string {
+  if (schema === undefined) return ''
+  const name = schemaName(((schema.anyOf as Json[] | undefined) ?? [schema])[0] as Json)
+  if (name?.endsWith('Page')) return 'page'
+  if (name?.endsWith('WithSecret')) return '{ secret }'
+  if (name?.endsWith('WithToken')) return method === 'post' ? '{ token }' : 'key'
+  return name === null ? 'answer' : `${name[0]?.toLowerCase()}${name.slice(1)}`
 }
 
 function shown(result: string, method: string, args: string): string {

@@ -17,6 +17,16 @@ test('signature, proof, copies, retries and receiver pass their tests in Python'
   expect(status).toBe(0)
 })
 
+test('each generated file is Python', () => {
+  if (!installed) return expect(process.env.CI, 'install Python 3.10 or later').toBeFalsy()
+  const parse =
+    'import ast, pathlib; print(len([ast.parse(p.read_text()) for p in pathlib.Path("../src").rglob("*.py")]))'
+  const cwd = fileURLToPath(new URL('.', import.meta.url))
+  const { stdout, stderr } = spawnSync(python, ['-B', '-c', parse], { cwd, encoding: 'utf8' })
+  expect(stderr).toBe('')
+  expect(Number(stdout)).toBeGreaterThan(15)
+})
+
 test('a generated docstring is read back by Python as it was', () => {
   if (!installed) return expect(process.env.CI, 'install Python 3.10 or later').toBeFalsy()
   const texts = ['`n:"3"`', '"', '"""""', 'a\\', 'a\\"', '\\"""', 'two\nlines "quoted"', "'''"]

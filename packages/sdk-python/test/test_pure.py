@@ -4,6 +4,7 @@ import asyncio
 import base64
 import http.client
 import importlib.util
+import io
 import json
 import random
 import sqlite3
@@ -28,6 +29,7 @@ elif importlib.util.find_spec("deskwire") is None:
 from deskwire import _address, _retry, errors, listing, receiver, signature, sqlite, stream  # noqa: E402
 
 VECTORS = root.parent / "sdk" / "vectors"
+CLIENTS = json.loads((root.parents[1] / "conformance" / "clients.json").read_text())
 SECRET = "whsec_" + base64.b64encode(bytes(32)).decode()
 
 
@@ -56,6 +58,12 @@ def page(*records, cursor="c", more=False, checkpoint=None):
 
 def removed(n):
     return {"object": "removed", "id": f"{n:036}", "resource": "ticket", "removedAt": "2026-02-01"}
+
+
+def answer(case):
+    """The error for a case of conformance/clients.json; without a code, a proxy's page."""
+    problem = json.dumps({"code": case["code"], "detail": ""}) if case["code"] else "<html></html>"
+    return errors.error_of(case["status"], problem, url="", retry_after=case.get("retryAfter"))
 
 
 class Signatures(unittest.TestCase):
@@ -157,28 +165,23 @@ class Proof(unittest.TestCase):
 
 
 class Calls(unittest.TestCase):
-    def test_repeats_only_what_is_safe(self):
-        def error(status, code="internal_error", retry_after=None):
-            body = json.dumps({"code": code, "detail": ""})
-            return errors.error_of(status, body, url="", retry_after=retry_after)
+    def test_repeats_what_every_client_repeats(self):
+        def failure_of(case):
+            if "failure" in case:
+                return errors.ConnectionFailedError("")
+            if case["status"] < 300:
+                return errors.unexpected(case["status"], "")
+            return answer(case)
 
-        def repeats(method, failure, **options):
-            return _retry.pause_before(0, method, failure, limit=4, **options) is not None
-
-        lost = errors.APIConnectionError("")
-        for method in ("GET", "POST", "PATCH", "DELETE"):
-            in_doubt = method in ("GET", "POST")
-            self.assertTrue(repeats(method, error(429, "rate_limited")))
-            self.assertTrue(repeats(method, error(503, "unavailable")))
-            self.assertTrue(repeats(method, lost, not_sent=True))
-            for failure in (lost, error(408), error(500), error(502), error(503), error(504)):
-                self.assertEqual(repeats(method, failure), in_doubt)
-            for status in (400, 401, 403, 404, 409, 410, 412, 422):
-                self.assertFalse(repeats(method, error(status)))
-        pause = _retry.pause_before(0, "GET", error(503, "unavailable", 7.0), limit=4)
-        self.assertGreaterEqual(pause, 7)
-        self.assertFalse(repeats("GET", error(429, "rate_limited", 61.0)))
-        self.assertIsNone(_retry.pause_before(4, "GET", lost, limit=4))
+        for case in CLIENTS["retries"]:
+            not_sent = case.get("failure") == "refused"
+            for method in ("GET", "POST", "PATCH", "DELETE"):
+                pause = _retry.pause_before(0, method, failure_of(case), limit=1, not_sent=not_sent)
+                with self.subTest(f"{method} after {case}"):
+                    self.assertEqual(pause is not None, method in case["repeated"])
+        busy = answer({"status": 503, "code": "unavailable", "retryAfter": 7})
+        self.assertGreaterEqual(_retry.pause_before(0, "GET", busy, limit=4), 7)
+        self.assertIsNone(_retry.pause_before(4, "GET", busy, limit=4))
 
     def test_reads_retry_after(self):
         table = vectors("retry-after")
@@ -187,12 +190,15 @@ class Calls(unittest.TestCase):
             self.assertEqual(_retry.parse_retry_after(one["value"], now), one["seconds"], one["value"])
         self.assertIsNone(_retry.parse_retry_after(None))
 
-    def test_a_base_address_without_a_path_means_v1(self):
-        for given in ("http://a:1", "http://a:1/", "http://a:1/v1", "http://a:1/v1/"):
-            self.assertEqual(_address.base_of(given), "http://a:1/v1")
-        for wrong in ("a", "ftp://a", "http://u:p@a", "http://a?b", "http://a#b", ""):
-            with self.assertRaises(ValueError):
-                _address.base_of(wrong)
+    def test_reads_addresses_and_keys_as_every_client_does(self):
+        for given, base in CLIENTS["addresses"]["accepted"]:
+            self.assertEqual(_address.base_of(given), base, given)
+        for given, key in CLIENTS["keys"]["accepted"]:
+            self.assertEqual(_address.key_of(given), key)
+        for read, refused in (_address.base_of, "addresses"), (_address.key_of, "keys"):
+            for given in CLIENTS[refused]["refused"]:
+                with self.subTest(given), self.assertRaises(ValueError):
+                    read(given)
 
     def test_an_id_stays_within_its_path(self):
         self.assertEqual(_address.path_of(["tickets", "a/b?"]), "/tickets/a%2Fb%3F")
@@ -200,13 +206,16 @@ class Calls(unittest.TestCase):
             with self.assertRaises(ValueError):
                 _address.path_of(["tickets", wrong])
 
-    def test_every_family_has_its_statuses(self):
-        for status, family in {401: errors.AuthenticationError, 410: errors.CursorTooOldError,
-                               412: errors.ConflictError, 500: errors.ServerError}.items():
-            self.assertIsInstance(errors.error_of(status, "<html>", url="x"), family)
+    def test_has_the_families_of_every_client(self):
+        for case in CLIENTS["families"]:
+            error = answer(case)
+            named = (type(error).__name__, error.status, error.code)
+            expected = (case["family"], case["status"], case["code"] or "unexpected_answer")
+            self.assertEqual(named, expected)
 
     def test_the_moment_after(self):
         self.assertEqual(listing.just_after("2026-01-31T23:59:59.999Z"), "2026-02-01T00:00:00.000Z")
+        self.assertEqual(listing.just_after("0009-12-31T23:59:59.999Z"), "0010-01-01T00:00:00.000Z")
 
 
 class Receiving(unittest.TestCase):
@@ -260,6 +269,37 @@ class Receiving(unittest.TestCase):
             finally:
                 server.shutdown()
                 thread.join()
+
+    def test_serves_wsgi_in_pieces_where_the_server_puts_them_together(self):
+        body, headers = delivery()
+        environ = {f"HTTP_{name.upper().replace('-', '_')}": one for name, one in headers.items()}
+        environ.update({"REQUEST_METHOD": "POST", "HTTP_TRANSFER_ENCODING": "chunked"})
+        for sent, puts, status in (
+            (body, True, "204"),
+            (b"x" * (2**20 + 1), True, "413"),
+            (body, False, "411"),  # as wsgiref, which leaves pieces as they are
+        ):
+            began = []
+            given = {**environ, "wsgi.input": io.BytesIO(sent), "wsgi.input_terminated": puts}
+            receiver.wsgi(self.receiver)(given, lambda *start, began=began: began.append(start[0]))
+            self.assertTrue(began[0].startswith(status), began)
+
+    def test_asks_where_it_is_stored_in_a_thread(self):
+        asked = []
+
+        class Stored(receiver.SeenInMemory):
+            def begin(self, *given):
+                asked.append(threading.current_thread())
+                return super().begin(*given)
+
+            def finish(self, id):
+                asked.append(threading.current_thread())
+                super().finish(id)
+
+        stored = receiver.Receiver(SECRET, seen=Stored())
+        self.assertEqual(asyncio.run(stored.areceive(*delivery())).status, 204)
+        self.assertEqual(len(asked), 2)
+        self.assertNotIn(threading.main_thread(), asked)
 
 
 if __name__ == "__main__":

@@ -23,11 +23,11 @@ from flask import Flask
 from werkzeug.serving import make_server
 
 from deskwire import (
-    APIConnectionError,
     AsyncClient,
     AuthenticationError,
     Client,
     ConflictError,
+    ConnectionFailedError,
     DeskwireError,
     InvalidRequestError,
     NotFoundError,
@@ -49,7 +49,7 @@ def client():
 
 
 def make(client, count, **more):
-    answer = client.customers.create_many([{"name": f"C{n} ü", **more} for n in range(count)])
+    answer = client.customers.batch([{"name": f"C{n} ü", **more} for n in range(count)])
     assert answer["refused"] == 0
     return [one["id"] for one in answer["data"]]
 
@@ -58,7 +58,9 @@ def test_creates_reads_changes_and_removes(client):
     made = client.customers.create({"name": "Ada", "customAttributes": {"n": 1e-7, "m": 0.00001}})
     assert client.customers.get(made["id"]) == made
     etag = f'"{made["updatedAt"]}"'
+    assert client.customers.get(made["id"], if_none_match=etag) is None
     changed = client.customers.update(made["id"], {"company": "Engines"}, if_match=etag)
+    assert client.customers.get(made["id"], if_none_match=etag) == changed
     assert changed["company"] == "Engines"
     with pytest.raises(ConflictError) as refused:
         client.customers.update(made["id"], {"company": None}, if_match=etag)
@@ -97,6 +99,32 @@ def test_gives_up_an_answer_beyond_64_mib_unless_it_is_a_document():
     server.server_close()
 
 
+class Trickle(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        try:
+            while True:
+                self.wfile.write(b" ")
+                time.sleep(0.02)
+        except OSError:
+            pass  # it was given up
+
+    def log_message(self, *_):
+        pass
+
+
+def test_gives_up_an_answer_that_comes_byte_by_byte():
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Trickle)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{server.server_port}"
+    with Client(url, "dwk_x", timeout=0.3, retries=0) as client:
+        with pytest.raises(ConnectionFailedError, match="in time"):
+            client.customers.get("a")
+    server.shutdown()
+    server.server_close()
+
+
 def test_a_view_of_flask_gives_up_a_body_without_a_length():
     app = Flask("test")
     app.add_url_rule("/hook", view_func=flask_view(Receiver(SECRET)), methods=["POST"])
@@ -129,6 +157,42 @@ def test_errors_say_what_is_wrong_and_keep_the_invented_key(client):
     with Client(api_key="dwk_0123456789ABCDEFGHIJKLMNOPQRST3bhm22") as other:
         with pytest.raises(AuthenticationError):
             other.organization.get()
+
+
+def test_sends_what_it_is_given_or_nothing(client):
+    made = client.customers.create({"name": "Ada", "customAttributes": {"seats": 5}})
+    for lost in (float("nan"), float("inf"), 1e400):
+        with pytest.raises(ValueError):
+            client.customers.update(made["id"], {"customAttributes": {"seats": lost}})
+    assert client.customers.get(made["id"]) == made
+
+
+def test_a_filter_of_none_finds_what_has_none(client):
+    [id] = make(client, 1)
+    worker = client.teammates.create({"name": "Grace"})
+    for assignee in (None, worker["id"]):
+        client.tickets.create({"customerId": id, "subject": "S", "assigneeId": assignee})
+    found = client.tickets.list(customerId=id, assigneeId=None).to_list()
+    assert [one["assigneeId"] for one in found] == [None]
+
+
+def test_events_and_the_inbox_go_on_by_themselves(client):
+    [id] = make(client, 1)
+    for n in range(3):
+        conversation = client.conversations.create({"customerId": id, "channel": "chat"})
+        words = {"direction": "inbound", "author": {"type": "customer"}, "body": f"Hello {n}"}
+        client.messages.create({"conversationId": conversation["id"], **words})
+    entries = client.inbox.list(customerId=id)
+    assert len(entries.page(limit=2)["data"]) == 2
+    assert [one["lastMessage"]["preview"] for one in entries] == ["Hello 0", "Hello 1", "Hello 2"]
+    assert client.inbox.counts()["waiting"] >= 3
+    created = client.events.list(types=["message.received"]).to_list()
+    assert {"Hello 0", "Hello 1", "Hello 2"} <= {one["data"]["body"] for one in created}
+    assert client.webhooks.public_keys(organization_id=made_by(client))["keys"]
+
+
+def made_by(client):
+    return client.organization.get()["id"]
 
 
 def test_an_idempotency_key_repeats_no_work(client):
@@ -171,6 +235,46 @@ def test_a_sync_ends_with_a_proof(client):
     one = next(iter(rows))
     rows[one] = {**rows[one], "object": rows[one]["object"], "name": "changed here"}
     assert not is_exact(rows.values(), page.checkpoint)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("NO_PROXY", "fd00::/8"),
+        ("ALL_PROXY", "socks5://127.0.0.1:1"),
+        ("SSL_CERT_FILE", "/nowhere/ca.pem"),
+    ],
+)
+def test_a_variable_that_cannot_be_used_is_named(monkeypatch, name, value):
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
+    monkeypatch.setenv(name, value)
+    with pytest.raises(DeskwireError) as refused:
+        Client("http://127.0.0.1:2", "dwk_x")
+    assert refused.value.code == "invalid_environment"
+    assert name in refused.value.detail
+
+
+def test_an_export_ends_with_a_proof_and_a_cursor(client):
+    made = client.customers.create({"name": "one\u2028line\u0085still"})
+    rows = {}
+    export = client.customers.export()
+    for change in export:
+        rows[change.row["id"]] = change.row
+    assert rows[made["id"]] == made
+    assert is_exact(rows.values(), {"customer": export.checkpoint})
+    [page] = client.customers.sync(cursor=export.cursor)
+    assert page.changes == []
+    with pytest.raises(InvalidRequestError):
+        list(client.customers.sync(cursor="nothing"))
+
+
+def test_an_export_that_breaks_off_is_no_whole_one():
+    line = json.dumps({"object": "customer", "id": "a", "updatedAt": "b"}).encode() + b"\n"
+    head = b"HTTP/1.1 200 OK\r\ncontent-type: application/x-ndjson\r\n"
+    for more in (b"connection: close\r\n\r\n" + line, b"content-length: 999\r\n\r\n" + line):
+        server = Scripted(head + more)
+        with Client(server.url, "dwk_x") as client, pytest.raises(ConnectionFailedError):
+            list(client.customers.export())
 
 
 def test_the_async_client_does_the_same():
@@ -232,10 +336,10 @@ def test_a_post_is_repeated_with_its_key_and_a_patch_in_doubt_is_not():
     assert len(server.seen) == 3 and len(keys) == 1
     assert "user-agent: deskwire-python/" in server.seen[0]
     server = Scripted(b"")
-    with Client(server.url, "dwk_x") as client, pytest.raises(APIConnectionError):
+    with Client(server.url, "dwk_x") as client, pytest.raises(ConnectionFailedError):
         client.customers.update("x", {"name": "a"})
     with Client("http://127.0.0.1:1", "dwk_x", retries=0) as client:
-        with pytest.raises(APIConnectionError, match="Nothing could be sent to 127.0.0.1:1"):
+        with pytest.raises(ConnectionFailedError, match="Nothing could be sent to 127.0.0.1:1"):
             client.organization.get()
 
 

@@ -91,8 +91,13 @@ export const nodeHandler =
       response.setHeader('connection', 'close')
       return finish(response, 413, '')
     }
-    const { status, body: text } = await receiver.receive(body, request.headers)
-    finish(response, status, text)
+    try {
+      const { status, body: text } = await receiver.receive(body, request.headers)
+      finish(response, status, text)
+    } catch (error) {
+      console.error(error)
+      finish(response, 500, 'The receiver has failed.')
+    }
   }
 
 /** What is used of Fastify. */

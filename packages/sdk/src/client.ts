@@ -1,16 +1,13 @@
-/** The way in: one object with a resource per kind, the stream of all, webhooks, keys and the organization, all over one transport. */
+/** The way in: one object with each resource of the API and the stream of all kinds, over one transport. */
 
-import { ApiKeys } from './api-keys.ts'
 import { Changes } from './changes.ts'
-import { ConsoleLinks } from './console-links.ts'
 import type { Row } from './envelope.ts'
-import { resources } from './generated.ts'
+import { variable } from './environment.ts'
+import { adminResources, resources } from './generated.ts'
 import type { CallOptions, ClientOptions } from './options.ts'
-import { OwnOrganization } from './organization.ts'
 import { Resource } from './resource.ts'
 import type { Method } from './retry.ts'
 import { createSend } from './transport.ts'
-import { Webhooks } from './webhooks.ts'
 
 export interface RequestOptions extends CallOptions {
   body?: unknown
@@ -27,10 +24,6 @@ export type Client = ReturnType<typeof resources> & {
    */
   request(method: Method, path: string, options?: RequestOptions): Promise<unknown>
   readonly changes: Changes
-  readonly webhooks: Webhooks
-  readonly apiKeys: ApiKeys
-  readonly consoleLinks: ConsoleLinks
-  readonly organization: OwnOrganization
 }
 
 /**
@@ -46,9 +39,16 @@ export const createClient = (options: ClientOptions = {}): Client => {
     document: (options) => send({ method: 'GET', path: '/../openapi.json' }, options),
     request: (method, path, { body, ...options } = {}) => send({ method, path, body }, options),
     changes: new Changes(send),
-    webhooks: new Webhooks(send, 'webhooks'),
-    apiKeys: new ApiKeys(send, 'api-keys'),
-    consoleLinks: new ConsoleLinks(send),
-    organization: new OwnOrganization(send),
   }
 }
+
+export type AdminClient = ReturnType<typeof adminResources>
+
+/**
+ * A client of the operator's API, which makes and manages organizations; `apiKey` is the operator's. Default: `DESKWIRE_ADMIN_KEY` of the
+ * environment. Throws TypeError as `createClient` does.
+ */
+export const createAdminClient = (options: ClientOptions = {}): AdminClient =>
+  adminResources(
+    createSend({ ...options, apiKey: options.apiKey ?? variable('DESKWIRE_ADMIN_KEY', 'apiKey') }),
+  )

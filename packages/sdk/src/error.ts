@@ -84,8 +84,8 @@ export class AuthenticationError extends DeskwireError {
 }
 
 /** The key lacks a scope, or its organization is suspended: 403. */
-export class PermissionError extends DeskwireError {
-  override readonly name = 'PermissionError'
+export class PermissionDeniedError extends DeskwireError {
+  override readonly name = 'PermissionDeniedError'
 }
 
 /** The object does not exist, or not any more: 404. */
@@ -114,6 +114,6 @@ export class ServerError extends DeskwireError {
 }
 
 /** No complete response of a Deskwire service arrived: `connection_failed` or `unexpected_answer`. */
-export class ConnectionError extends DeskwireError {
-  override readonly name = 'ConnectionError'
+export class ConnectionFailedError extends DeskwireError {
+  override readonly name = 'ConnectionFailedError'
 }

@@ -2,6 +2,7 @@
  * @deskwire/sdk: typed calls, sync, the proof that a copy is exact, and webhook signatures. Everything public is
  * named here, but for `@deskwire/sdk/testing`.
  */
+
 export {
   type FastifyLike,
   fastifyPlugin,
@@ -12,7 +13,7 @@ export {
   type NodeResponse,
   nodeHandler,
 } from './adapters.ts'
-export type { ApiKeys, ApiKeyWithToken } from './api-keys.ts'
+export { baseAddress } from './address.ts'
 export type { BatchAnswer, ImportOf, ItemOutcome, ItemProblem, UpsertOf } from './batch.ts'
 export type { Changes, Checkpoints } from './changes.ts'
 export {
@@ -24,7 +25,13 @@ export {
   type Digestible,
   type RowsDigest,
 } from './checkpoint.ts'
-export { type Client, createClient, type RequestOptions } from './client.ts'
+export {
+  type AdminClient,
+  type Client,
+  createAdminClient,
+  createClient,
+  type RequestOptions,
+} from './client.ts'
 export {
   type ComparedCopy,
   comparedRows,
@@ -33,7 +40,6 @@ export {
   type Moment,
   type ServedRows,
 } from './compare.ts'
-export type { ConsoleLinks } from './console-links.ts'
 export { MemoryCopy, type Verdict } from './copy.ts'
 export {
   type Checkpoint,
@@ -52,13 +58,13 @@ export {
 export {
   AuthenticationError,
   ConflictError,
-  ConnectionError,
+  ConnectionFailedError,
   CursorTooOldError,
   DeskwireError,
   type ErrorCode,
   InvalidRequestError,
   NotFoundError,
-  PermissionError,
+  PermissionDeniedError,
   type Problem,
   type ProblemError,
   RateLimitError,
@@ -80,7 +86,7 @@ export type { FollowOptions } from './follow.ts'
 export type * from './generated.ts'
 export { headersOfText } from './header-text.ts'
 export { readJson } from './json.ts'
-export type { List, ListParams } from './list.ts'
+export type { List, ListParams, PagedList } from './list.ts'
 export type {
   ActionOptions,
   CallOptions,
@@ -92,7 +98,6 @@ export type {
   ReceivedResponse,
   SentRequest,
 } from './options.ts'
-export type { OwnOrganization } from './organization.ts'
 export { createReceiver, type EventOf, type Receiver, type ReceiverOptions, type Reply } from './receive.ts'
 export type {
   ChangeableResource,
@@ -118,4 +123,3 @@ export {
   verifySignature,
 } from './signature.ts'
 export { type Change, changeOf, changesUpTo, type SyncPage, type SyncParams } from './sync.ts'
-export type { Stats, Webhooks, WebhookWithSecret } from './webhooks.ts'

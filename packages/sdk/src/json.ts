@@ -11,6 +11,26 @@ export const readJson = <T = unknown>(text: string): T => {
   return hasEscapedName(text) ? (readValid(text) as T) : value
 }
 
+/**
+ * A value as JSON. Throws TypeError for what JSON would make null, which deletes a custom attribute: NaN, infinities, dates that are none,
+ * `undefined` in a list.
+ */
+export const writeJson = (value: unknown): string => {
+  const text = JSON.stringify(value)
+  // Only then may something have become null; to look costs as much as to write.
+  if (text.includes('null')) JSON.stringify(value, refuseLoss)
+  return text
+}
+
+function refuseLoss(this: Record<string, unknown>, name: string, value: unknown): unknown {
+  const isLost =
+    (typeof value === 'number' && !Number.isFinite(value)) ||
+    (value === null && this[name] !== null) ||
+    (Array.isArray(value) && value.includes(undefined))
+  if (!isLost) return value
+  throw new TypeError(`${name || 'The body'} cannot be sent: JSON has no such value, and would make it null`)
+}
+
 /** What is wrong with a text that is no number of JSON, or one that a double would round; null: it is kept exactly. */
 export const numberFault = (written: string): string | null => {
   const shown = written.length <= longestShown ? written : `${written.slice(0, longestShown)}…`

@@ -42,16 +42,17 @@ export class List<T> implements AsyncIterable<T> {
   }
 
   /** The first rows, at most `limit` of them over all pages. */
-  async toArray({ limit }: { limit: number }): Promise<T[]> {
-    const rows: T[] = []
-    if (limit <= 0) return rows
-    for await (const row of this) if (rows.push(row) >= limit) break
-    return rows
+  toArray({ limit }: { limit: number }): Promise<T[]> {
+    return firstOf(this.#rows(limit), limit)
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
+  [Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
+    return this.#rows(100)
+  }
+
+  async *#rows(most: number): AsyncGenerator<T, void, undefined> {
     const { ask, params, place, isByTime } = this.#list
-    const { limit = 100, offset = 0, ...filters } = params as { limit?: number; offset?: number }
+    const { limit = Math.min(most, 100), offset = 0, ...filters } = params as PageQuery
     // Pages overlap by a row, so one row a page would never end.
     const rows = Math.max(2, limit)
     let query: PageQuery = { ...filters, limit: rows, offset }
@@ -73,6 +74,63 @@ export class List<T> implements AsyncIterable<T> {
       query = nextQuery(query, data, isByTime)
     }
   }
+}
+
+/** What a page says of the next one: what to ask for, or null after the last. */
+export type NextPage<Page> = (page: Page) => object | null
+
+/** A page of events names the next by a cursor, which goes without `createdAfter`. */
+export const byCursor: NextPage<{ pagination: { hasMore: boolean; nextCursor: string } }> = ({
+  pagination,
+}) => (pagination.hasMore ? { cursor: pagination.nextCursor, createdAfter: undefined } : null)
+
+/** A page of the inbox begins after a conversation, and since when its customer waits. */
+export const byWait: NextPage<{
+  data: { conversation: { id: string }; awaitingReplySince: string | null }[]
+  pagination: { hasMore: boolean }
+}> = ({ data, pagination }) => {
+  const last = data.at(-1)
+  if (!pagination.hasMore || last === undefined) return null
+  return { after: last.conversation.id, afterSince: last.awaitingReplySince ?? undefined }
+}
+
+/** The rows of pages of which each names the next. Each iteration asks anew, and ends with the last page that there is. */
+export class PagedList<T, Page extends { data: T[] }> implements AsyncIterable<T> {
+  readonly #ask: (query: object) => Promise<Page>
+  readonly #params: object
+  readonly #next: NextPage<Page>
+
+  constructor(ask: (query: object) => Promise<Page>, params: object, next: NextPage<Page>) {
+    this.#ask = ask
+    this.#params = params
+    this.#next = next
+  }
+
+  /** One page. */
+  page(): Promise<Page> {
+    return this.#ask(this.#params)
+  }
+
+  /** The first rows, at most `limit` of them over all pages. */
+  toArray({ limit }: { limit: number }): Promise<T[]> {
+    return firstOf(this, limit)
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
+    for (let query: object | null = this.#params; query !== null; ) {
+      const page: Page = await this.#ask(query)
+      yield* page.data
+      const next = this.#next(page)
+      query = next && { ...query, ...next }
+    }
+  }
+}
+
+const firstOf = async <T>(all: AsyncIterable<T>, limit: number): Promise<T[]> => {
+  const rows: T[] = []
+  if (limit <= 0) return rows
+  for await (const row of all) if (rows.push(row) >= limit) break
+  return rows
 }
 
 interface PageQuery {

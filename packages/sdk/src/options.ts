@@ -64,6 +64,8 @@ export interface CreateOptions extends CallOptions {
    * returned. Give one to be safe across crashes of your own; otherwise each call makes one, and its error has it.
    */
   idempotencyKey?: string | undefined
+  /** Decides as the call would, with the same answer, and changes nothing. Calls that do not take it refuse it (400). */
+  dryRun?: boolean | undefined
 }
 
 /** Of reading one object. */
@@ -76,6 +78,8 @@ export interface GetOptions extends CallOptions {
 export interface ChangeOptions extends CallOptions {
   /** An entity tag (`etagOf(row)`): a row that has changed since is left alone, `version_mismatch` (412). */
   ifMatch?: string | undefined
+  /** Decides as the call would, with the same answer, and changes nothing. Calls that do not take it refuse it (400). */
+  dryRun?: boolean | undefined
 }
 
 /** An action is a POST, safe to repeat, and can be made conditional like a change. */

@@ -2,13 +2,13 @@
 import {
   AuthenticationError,
   ConflictError,
-  ConnectionError,
+  ConnectionFailedError,
   CursorTooOldError,
   type DeskwireError,
   type ErrorContext,
   InvalidRequestError,
   NotFoundError,
-  PermissionError,
+  PermissionDeniedError,
   type Problem,
   RateLimitError,
   ServerError,
@@ -18,7 +18,7 @@ import { readJson } from './json.ts'
 /** The families of single statuses. */
 const families: Readonly<Record<number, new (problem: Problem, context: ErrorContext) => DeskwireError>> = {
   401: AuthenticationError,
-  403: PermissionError,
+  403: PermissionDeniedError,
   404: NotFoundError,
   408: ServerError,
   409: ConflictError,
@@ -33,7 +33,7 @@ export const connectionFailed = (
   detail = 'No complete answer arrived. Check the base address and that the service is running.',
   context: ErrorContext = {},
 ): DeskwireError =>
-  new ConnectionError(
+  new ConnectionFailedError(
     { type: 'about:blank', title: 'Connection failed', status: 0, code: 'connection_failed', detail },
     { ...context, cause },
   )
@@ -52,7 +52,7 @@ export const unexpectedAnswer = (
     code: 'unexpected_answer',
     detail,
   }
-  return new ConnectionError(requestId === undefined ? problem : { ...problem, requestId }, context)
+  return new ConnectionFailedError(requestId === undefined ? problem : { ...problem, requestId }, context)
 }
 
 /**

@@ -18,7 +18,7 @@ export interface ReceiverOptions {
    */
   answerWithinMs?: number
   /** Called with what a handler or `seen` threw: to log it. Default: written to the console. */
-  onError?: (error: unknown, event: WebhookEvent) => void
+  onError?: (error: unknown, event: WebhookEvent) => unknown
   /** Seconds, as of `verify`: for tests. */
   tolerance?: number
 }
@@ -81,8 +81,8 @@ export const createReceiver = ({
       }
       const work = once(seen, event.id, () => handle(event)).then(
         (begun): Reply => (begun === 'under_way' ? goesOn : { status: 204, body: '' }),
-        (error: unknown): Reply => {
-          onError(error, event)
+        async (error: unknown): Promise<Reply> => {
+          await onError(error, event)
           return { status: 500, body: 'The work of this event has failed.' }
         },
       )

@@ -1,12 +1,12 @@
 /** The calls that kinds, endpoints and keys have, once. */
 import type { BatchAnswer, ImportOf, UpsertOf } from './batch.ts'
+import { addressOf, byTime, Calls } from './calls.ts'
 import type { ListPage, RangeDigests, Row } from './envelope.ts'
 import { ExportStream } from './export.ts'
 import { type FollowOptions, followPages } from './follow.ts'
-import { List, type ListParams } from './list.ts'
-import type { ActionOptions, CallOptions, ChangeOptions, CreateOptions, GetOptions } from './options.ts'
+import type { List, ListParams } from './list.ts'
+import type { CallOptions, ChangeOptions, CreateOptions, GetOptions } from './options.ts'
 import { type SyncPage, type SyncParams, syncPages } from './sync.ts'
-import type { Send } from './transport.ts'
 
 /** All ids in 16 ranges unless told. */
 export interface DigestParams {
@@ -23,27 +23,23 @@ export interface DigestParams {
 /** Ids of one call of `getMany`. */
 const idsOfCall = 100
 
-/** Objects that are created, read and listed. Every call throws DeskwireError, and repeats itself where `retry.ts` calls that safe. */
-export class Objects<T extends Row, Create extends object, Filters extends object, Created = T> {
-  protected readonly send: Send
-  protected readonly path: string
-
-  /** `name` is the part of the address, for example `customers`. */
-  constructor(send: Send, name: string) {
-    this.send = send
-    this.path = `/${name}`
-  }
-
+/** Objects that are created, read and listed. */
+export class Objects<
+  T extends Row,
+  Create extends object,
+  Filters extends object,
+  Created = T,
+> extends Calls {
   /** Creates an object and returns it (without the read scope, `Written`). Safe to repeat: it always carries an Idempotency-Key. */
   async create(input: Create, options?: CreateOptions): Promise<Created> {
-    return this.send({ method: 'POST', path: this.path, body: input }, options)
+    return this.call('POST', this.path, options, { body: input })
   }
 
   /** Reads one object; with `ifNoneMatch`, `not_modified` when the caller's is still current. */
   get(id: string, options?: CallOptions): Promise<T>
   get(id: string, options: GetOptions): Promise<T | 'not_modified'>
   async get(id: string, options?: GetOptions): Promise<T | 'not_modified'> {
-    return this.send({ method: 'GET', path: this.address(id) }, options)
+    return this.call('GET', this.address(id), options)
   }
 
   /** Newest first: `for await (const row of list(…))`, `.toArray({ limit })`, or `.page()` for one page to show. */
@@ -51,35 +47,9 @@ export class Objects<T extends Row, Create extends object, Filters extends objec
     return this.listBelow<T>(this.path, params, options, byTime)
   }
 
-  /** An action on one object; one that its state does not allow is `invalid_transition` (409). */
-  protected async act<R = T>(id: string, action: string, body?: object, options?: ActionOptions): Promise<R> {
-    return this.send({ method: 'POST', path: `${this.address(id)}/${action}`, body }, options)
-  }
-
-  protected listBelow<R>(
-    path: string,
-    params: object,
-    options: CallOptions | undefined,
-    order: ListOrder<R>,
-  ): List<R> {
-    const ask = (query: object) => this.send<ListPage<R>>({ method: 'GET', path, query }, options)
-    return new List<R>({ ask, params, ...order })
-  }
-
   protected address(...parts: readonly string[]): string {
     return addressOf(this.path, ...parts)
   }
-}
-
-interface ListOrder<R> {
-  readonly place: (row: R) => string | number
-  readonly isByTime: boolean
-}
-
-/** Newest first, equal times by id: times and ids are texts of one length. */
-export const byTime: ListOrder<{ id: string; createdAt: string }> = {
-  place: ({ createdAt, id }) => createdAt + id,
-  isByTime: true,
 }
 
 /** Objects whose fields can be changed, and that can be deleted. */
@@ -92,12 +62,12 @@ export class ChangeableObjects<
 > extends Objects<T, Create, Filters, Created> {
   /** Changes the fields given. In doubt (`connection_failed`) the change may have been made: it is not repeated for you. */
   async update(id: string, patch: Patch, options?: ChangeOptions): Promise<T> {
-    return this.send({ method: 'PATCH', path: this.address(id), body: patch }, options)
+    return this.call('PATCH', this.address(id), options, { body: patch })
   }
 
   /** Deletes an object. As with `update`, it is not repeated in doubt. */
   async delete(id: string, options?: ChangeOptions): Promise<void> {
-    return this.send({ method: 'DELETE', path: this.address(id) }, options)
+    return this.call('DELETE', this.address(id), options)
   }
 }
 
@@ -116,7 +86,7 @@ export class Resource<T extends Row, Create extends object, Filters extends obje
     const rows: T[] = []
     while (left.length > 0) {
       const query = { ids: left.splice(0, idsOfCall).join(',') }
-      const { data } = await this.send<ListPage<T>>({ method: 'GET', path: this.path, query }, options)
+      const { data } = await this.call<ListPage<T>>('GET', this.path, options, { query })
       rows.push(...data)
     }
     return rows
@@ -127,7 +97,7 @@ export class Resource<T extends Row, Create extends object, Filters extends obje
    * differs (`findDifferences`).
    */
   async digests(params: DigestParams = {}, options?: CallOptions): Promise<RangeDigests> {
-    return this.send({ method: 'GET', path: `${this.path}/digests`, query: params }, options)
+    return this.call('GET', `${this.path}/digests`, options, { query: params })
   }
 
   /**
@@ -166,11 +136,11 @@ export class Resource<T extends Row, Create extends object, Filters extends obje
 
   /** Deletes a row. In doubt (`connection_failed`) it may have been deleted: it is not repeated for you. */
   async delete(id: string, options?: ChangeOptions): Promise<void> {
-    return this.send({ method: 'DELETE', path: this.address(id) }, options)
+    return this.call('DELETE', this.address(id), options)
   }
 
   #batch(operation: string, items: readonly object[], options?: CreateOptions): Promise<BatchAnswer> {
-    return this.send({ method: 'POST', path: `${this.path}/batch`, body: { operation, items } }, options)
+    return this.call('POST', `${this.path}/batch`, options, { body: { operation, items } })
   }
 
   /** Every row of the kind, proved complete at the end; its cursor begins a sync. */
@@ -191,13 +161,6 @@ export class ChangeableResource<
    * have been made: it is not repeated for you.
    */
   async update(id: string, patch: Patch, options?: ChangeOptions): Promise<T> {
-    return this.send({ method: 'PATCH', path: this.address(id), body: patch }, options)
+    return this.call('PATCH', this.address(id), options, { body: patch })
   }
 }
-
-/** An empty or dotted part would address the list or its parent, so it is refused before anything is sent. */
-export const addressOf = (path: string, ...parts: readonly string[]): string =>
-  parts.reduce((address, part) => {
-    if (/^\.{0,2}$/.test(part)) throw new TypeError(`An id is a UUID, not ${JSON.stringify(part)}`)
-    return `${address}/${encodeURIComponent(part)}`
-  }, path)

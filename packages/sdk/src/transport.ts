@@ -2,10 +2,11 @@
  * One call over HTTP: address, headers, repetition, problem. It knows neither kinds nor pages.
  * The API key goes to the base address and nowhere else: redirects are not followed.
  */
+import { baseAddress, keyText } from './address.ts'
 import { pageOrigin, variable } from './environment.ts'
 import { DeskwireError } from './error.ts'
 import { version } from './generated.ts'
-import { readJson } from './json.ts'
+import { readJson, writeJson } from './json.ts'
 import type {
   ActionOptions,
   ClientOptions,
@@ -19,7 +20,7 @@ import { defaultRetries, failureOf, type Method, pauseBefore, type RetryPolicy }
 import { parseRetryAfter } from './retry-after.ts'
 import { longestAnswer, longestDocument, overlong, textOf } from './text-of.ts'
 import { TimeLimit } from './time-limit.ts'
-import { whyBlocked, whyUnanswered } from './unanswered.ts'
+import { wasNotSent, whyBlocked, whyUnanswered } from './unanswered.ts'
 
 export interface Call {
   method: Method
@@ -45,12 +46,11 @@ export type Send = <T>(call: Call, options?: ActionOptions & GetOptions) => Prom
 
 /** Builds the `Send` of a client. A base address or key that cannot be used is a TypeError, at once. */
 export const createSend = (client: ClientOptions): Send => {
-  const base = baseOf(client.baseUrl ?? variable('DESKWIRE_URL', 'baseUrl'))
-  const apiKey = client.apiKey ?? variable('DESKWIRE_API_KEY', 'apiKey')
+  const base = baseAddress(client.baseUrl ?? variable('DESKWIRE_URL', 'baseUrl'))
+  const apiKey = keyText(client.apiKey ?? variable('DESKWIRE_API_KEY', 'apiKey'))
   const common: Record<string, string> = { authorization: `Bearer ${apiKey}` }
   // A browser names itself, and would ask the service whether it may name another.
   if (pageOrigin() === undefined) common['user-agent'] = `deskwire-sdk/${version}`
-  new Headers(common) // a key with a line break or the like is refused here
   const fetch: Fetch = client.fetch ?? ((url, init) => globalThis.fetch(url, init))
   const { onRequest, onResponse } = client
   timeoutOf(client)
@@ -59,7 +59,8 @@ export const createSend = (client: ClientOptions): Send => {
     const { method, path, query, wait } = call
     const { signal } = options
     const policy = { ...defaultRetries, ...policyOf(client.retries), ...policyOf(options.retries) }
-    const url = base + path + queryOf({ ...query, wait })
+    const url = base + path + queryOf({ ...query, wait, dryRun: options.dryRun })
+    const body = call.body === undefined ? undefined : writeJson(call.body)
     const limitMs = timeoutOf({ timeoutMs: options.timeoutMs ?? client.timeoutMs }) + 1_000 * (wait ?? 0)
     // Made once, so that every sending of a POST carries the same key.
     const made = headersOf(call, options, common)
@@ -69,13 +70,13 @@ export const createSend = (client: ClientOptions): Send => {
       await onRequest?.(request)
       const began = policy.now()
       const { response, outcome } = await sendOnce(
-        (limit) => fetch(url, initOf(call, request.headers, limit)),
+        (limit) => fetch(url, initOf(method, body, request.headers, limit)),
         { call, options, address: base + path, limitMs, now: policy.now, request },
       )
       const error = outcome instanceof DeskwireError ? outcome : undefined
       await onResponse?.({ request, response, error, durationMs: policy.now() - began })
       if (error === undefined) return outcome as T
-      const failure = failureOf(error)
+      const failure = wasNotSent(error.cause) ? 'not_begun' : failureOf(error)
       const pause = pauseBefore(policy, attempt - 1, { method, failure, retryAfterMs: error.retryAfterMs })
       if (pause === undefined) {
         const blocked = error.status === 0 ? await whyBlocked(error.cause, base) : undefined
@@ -92,21 +93,6 @@ const policyOf = (retries: number | Partial<RetryPolicy> | undefined): Partial<R
 const timeoutOf = ({ timeoutMs = 30_000 }: { timeoutMs?: number | undefined }): number => {
   if (timeoutMs > 0) return timeoutMs
   throw new TypeError(`timeoutMs must be above 0, not ${timeoutMs}`)
-}
-
-const baseOf = (text: string): string => {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  if (
-    url === undefined ||
-    !/^https?:$/.test(url.protocol) ||
-    url.username + url.password !== '' ||
-    url.search !== '' ||
-    url.hash !== ''
-  ) {
-    throw new TypeError(`baseUrl must be http(s)://HOST without user, query or fragment, not ${text}`)
-  }
-  const address = url.href.replace(/\/+$/, '')
-  return /\/v\d+$/.test(address) ? address : `${address}/v1`
 }
 
 const queryOf = (query: object): string => {
@@ -140,14 +126,19 @@ const newKey = (): string =>
     .getRandomValues(new Uint32Array(4))
     .reduce((key, part) => key + part.toString(16).padStart(8, '0'), '')
 
-const initOf = ({ method, body }: Call, headers: Headers, signal: AbortSignal): RequestInit => ({
+const initOf = (
+  method: Method,
+  body: string | undefined,
+  headers: Headers,
+  signal: AbortSignal,
+): RequestInit => ({
   method,
   headers,
   signal,
   redirect: 'manual',
   // Workers of Cloudflare throw for what has no meaning outside of browsers.
   ...(pageOrigin() === undefined ? {} : { credentials: 'omit', cache: 'no-store' }),
-  ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  ...(body === undefined ? {} : { body }),
 })
 
 interface Sending {

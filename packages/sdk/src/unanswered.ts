@@ -7,6 +7,7 @@ interface Failure {
   readonly name?: string
   readonly code?: unknown
   readonly message?: string
+  readonly syscall?: string
   readonly hostname?: string
   readonly address?: string
   readonly port?: number | string
@@ -59,6 +60,12 @@ export const whyUnanswered = (cause: unknown, address: string): string => {
     return `What answers at ${host} does not speak HTTP. Check the port${url.protocol === 'http:' ? ', and whether it wants https://' : ''}.`
   if (name === 'TimeoutError') return `No complete answer from ${host}: ${message}`
   return `No complete answer arrived from ${host}${message === '' ? '' : `: ${message.replace(/\.?$/, '.')}`} Check the base address and that the service is running.`
+}
+
+/** Whether a request has certainly not been sent: there was no connection to send it on. Not every runtime says so. */
+export const wasNotSent = (cause: unknown): boolean => {
+  const { code, syscall } = innermost(cause)
+  return syscall === 'connect' || syscall === 'getaddrinfo' || code === 'UND_ERR_CONNECT_TIMEOUT'
 }
 
 /** The last cause of a chain; of several attempts the first. */

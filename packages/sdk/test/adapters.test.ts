@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import express from 'express'
 import Fastify from 'fastify'
 import { Hono } from 'hono'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { startHttpServer } from '../../testbed/loopback.ts'
 import {
   createReceiver,
@@ -252,4 +252,23 @@ test('another method is answered 405', async () => {
   ]) {
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST'])
   }
+})
+
+test('a receiver that fails is answered 500, whatever onError does, and nothing rejects', async () => {
+  const failures: (() => unknown)[] = [
+    () => {
+      throw new Error('of onError')
+    },
+    () => Promise.reject(new Error('of onError, later')),
+  ]
+  const logged = vi.spyOn(console, 'error').mockImplementation(() => {})
+  onTestFinished(() => logged.mockRestore())
+  for (const onError of failures) {
+    const receiver = createReceiver({ secrets: secret, onError }).on('*', () => {
+      throw new Error('of the work')
+    })
+    const url = await listening(nodeHandler(receiver))
+    expect((await fetch(url, await testDelivery({ type: 'ticket.created' }, secret))).status).toBe(500)
+  }
+  expect(logged.mock.calls.map(([error]) => error.message)).toEqual(['of onError', 'of onError, later'])
 })

@@ -51,7 +51,7 @@ test('each call of a key has its method, address and body, and answers what came
   expect((await apiKeys.list({ createdAfter: timeOf(0), limit: 5 }).page()).data).toEqual([key])
   expect(await apiKeys.update(id, { expiresAt: null })).toEqual(key)
   expect((await apiKeys.rotate(id)).token).toBe(token)
-  expect(await apiKeys.dropPreviousToken(id)).toBeUndefined()
+  expect(await apiKeys.deletePreviousToken(id)).toBeUndefined()
   expect(await apiKeys.delete(id)).toBeUndefined()
 
   const path = `/v1/api-keys/${id}`
@@ -135,7 +135,7 @@ test('each call of a link to the console has its method, address and body', asyn
   const { consoleLinks } = createClient({ baseUrl, apiKey, retries: 0 })
   const input = { scopes: ['webhooks:read' as const], expiresIn: 600 }
   expect(await consoleLinks.create(input, { idempotencyKey: 'once' })).toEqual(link)
-  expect((await consoleLinks.exchange('dwl_x')).token).toBe('dws_x')
+  expect((await consoleLinks.exchange({ link: 'dwl_x' })).token).toBe('dws_x')
   expect(await consoleLinks.delete(link.id)).toBeUndefined()
   expect(seen.map(({ method, path, body }) => [method, path, body])).toEqual([
     ['POST', '/v1/console-links', input],

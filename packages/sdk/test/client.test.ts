@@ -5,7 +5,7 @@ import {
   createClient,
   etagOf,
   type Message,
-  type MessageInput,
+  type MessageCreate,
   type Written,
 } from '../src/index.ts'
 import { customer, idOf, timeOf } from './rows.ts'
@@ -128,6 +128,31 @@ describe('calls', () => {
     expect(await client.customers.exportOne(idOf(1))).toEqual({ object: 'customer_export' })
   })
 
+  test('what JSON would make null is refused, and nothing is sent', async () => {
+    const { client, seen } = await start({ status: 200, body: customer(1) })
+    const lost = [
+      Number.NaN,
+      Number.POSITIVE_INFINITY,
+      new Date(Number.NaN),
+      [1, undefined],
+      { deep: [Number.NaN] },
+    ]
+    for (const seats of lost) {
+      const change = client.customers.update(idOf(1), { customAttributes: { seats: seats as never } })
+      await expect(change).rejects.toThrow(TypeError)
+    }
+    expect(seen).toEqual([])
+    const kept = { seats: null, at: 0, left: undefined as never }
+    await client.customers.update(idOf(1), { customAttributes: kept })
+    expect(seen[0]?.body).toEqual({ customAttributes: { seats: null, at: 0 } })
+  })
+
+  test('a dry run asks for one', async () => {
+    const { client, seen } = await start({ status: 201, body: customer(1) })
+    await client.customers.create({ name: 'Ada' }, { dryRun: true })
+    expect(seen[0]?.query).toEqual({ dryRun: 'true' })
+  })
+
   test('ids cannot leave their place in the address', async () => {
     const { client, seen } = await start(problem(404, 'not_found'))
     for (const id of ['', '.', '..']) await expect(client.tickets.delete(id)).rejects.toThrow(TypeError)
@@ -211,9 +236,9 @@ describe('actions', () => {
 
   test('members of an object that may be missing are optional; its words are open to read, closed to write', () => {
     const author = { type: 'teammate', id: idOf(3) } as const
-    expectTypeOf(author).toExtend<MessageInput['author']>()
-    expectTypeOf<{ type: 'ai' }>().toExtend<MessageInput['author']>()
-    expectTypeOf<{ type: 'robot' }>().not.toExtend<MessageInput['author']>()
+    expectTypeOf(author).toExtend<MessageCreate['author']>()
+    expectTypeOf<{ type: 'ai' }>().toExtend<MessageCreate['author']>()
+    expectTypeOf<{ type: 'robot' }>().not.toExtend<MessageCreate['author']>()
     expectTypeOf<Message['author']['id']>().toEqualTypeOf<string | undefined>()
     expectTypeOf<'robot'>().toExtend<Message['author']['type']>()
     expectTypeOf<Message['attachments'][number]['sizeBytes']>().toEqualTypeOf<number>()

@@ -20,7 +20,7 @@ const thrownBy = (call: Promise<unknown>): Promise<sdk.DeskwireError> =>
 
 const families: Record<number, new (problem: sdk.Problem) => sdk.DeskwireError> = {
   401: sdk.AuthenticationError,
-  403: sdk.PermissionError,
+  403: sdk.PermissionDeniedError,
   404: sdk.NotFoundError,
   408: sdk.ServerError,
   409: sdk.ConflictError,
@@ -49,7 +49,7 @@ test('no response, and one of something else, are of one family; the codes are k
   const { client } = await start(['drop', { status: 404, text: '<html>' }])
   for (const code of ['connection_failed', 'unexpected_answer']) {
     const error = await thrownBy(client.tickets.get(idOf(1)))
-    expect([error.constructor, error.code]).toEqual([sdk.ConnectionError, code])
+    expect([error.constructor, error.code]).toEqual([sdk.ConnectionFailedError, code])
   }
   expectTypeOf<keyof typeof errorCatalogue>().toExtend<sdk.ErrorCode>()
 })
@@ -69,7 +69,7 @@ describe('options of a call', () => {
     const { client, seen } = await start(['drop', 'drop', { status: 200, body: customer(1) }], {
       retries: { limit: 0, sleep: async () => {} },
     })
-    await expect(client.customers.get(idOf(1))).rejects.toThrow(sdk.ConnectionError)
+    await expect(client.customers.get(idOf(1))).rejects.toThrow(sdk.ConnectionFailedError)
     expect(await client.customers.get(idOf(1), { retries: 1 })).toEqual(customer(1))
     expect(seen).toHaveLength(3)
     await expect(client.customers.get(idOf(1), { timeoutMs: 0 })).rejects.toThrow(TypeError)

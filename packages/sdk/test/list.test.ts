@@ -98,6 +98,8 @@ test('toArray stops at its limit and asks for no page too many', async () => {
   expect(await client.customers.list().toArray({ limit: 100 })).toHaveLength(100)
   expect(asked).toHaveLength(1)
   expect(await client.customers.list().toArray({ limit: 0 })).toEqual([])
+  expect(await client.customers.list().toArray({ limit: 4 })).toHaveLength(4)
+  expect(asked.at(-1)).toEqual({ limit: '4', offset: '0' })
   expect(await client.customers.list().toArray({ limit: Infinity })).toHaveLength(250)
 })
 
@@ -115,4 +117,46 @@ test('filters take what the query takes, not what a creation takes', () => {
   expectTypeOf<'no_show'>().toExtend<BookingFilters['status']>()
   expectTypeOf<'nonsense'>().not.toExtend<BookingFilters['status']>()
   expectTypeOf<List<Customer>>().toExtend<AsyncIterable<Customer>>()
+})
+
+test('events and the inbox go on from page to page', async () => {
+  const asked: Record<string, string>[] = []
+  const served = (...pages: object[]) =>
+    createClient({
+      baseUrl: 'http://h',
+      apiKey,
+      fetch: async (address) => {
+        asked.push(Object.fromEntries(new URL(address).searchParams))
+        return Response.json(pages.shift())
+      },
+    })
+  const { events } = served(
+    { data: [1, 2], pagination: { hasMore: true, nextCursor: 'c' } },
+    { data: [3], pagination: { hasMore: false, nextCursor: 'd' } },
+  )
+  const types = ['ticket.created', 'ticket.updated']
+  expect(await events.list({ types, createdAfter: timeOf(1) }).toArray({ limit: 9 })).toEqual([1, 2, 3])
+  expect(asked.splice(0)).toEqual([
+    { types: types.join(','), createdAfter: timeOf(1) },
+    { types: types.join(','), cursor: 'c' },
+  ])
+  const entry = (n: number, awaitingReplySince: string | null) => ({
+    conversation: { id: idOf(n) },
+    awaitingReplySince,
+  })
+  const { inbox } = served(
+    { data: [entry(1, timeOf(1))], pagination: { hasMore: true } },
+    { data: [entry(2, null)], pagination: { hasMore: true } },
+    { data: [entry(3, null)], pagination: { hasMore: false } },
+  )
+  const found: string[] = []
+  for await (const { conversation } of inbox.list({ assigneeId: null, awaitingReply: true }))
+    found.push(conversation.id)
+  expect(found).toEqual([idOf(1), idOf(2), idOf(3)])
+  const filters = { assigneeId: 'null', awaitingReply: 'true' }
+  expect(asked).toEqual([
+    filters,
+    { ...filters, after: idOf(1), afterSince: timeOf(1) },
+    { ...filters, after: idOf(2) },
+  ])
 })

@@ -20,7 +20,7 @@ const detailOf = async (baseUrl: string, timeoutMs = 5_000): Promise<string> => 
     .list()
     .page()
     .catch((failed) => failed)
-  expect(error).toMatchObject({ name: 'ConnectionError', code: 'connection_failed', status: 0 })
+  expect(error).toMatchObject({ name: 'ConnectionFailedError', code: 'connection_failed', status: 0 })
   expect(error.cause).toBeInstanceOf(Error)
   return error.detail
 }

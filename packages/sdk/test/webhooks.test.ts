@@ -95,7 +95,7 @@ test('each call has its method, address and body, and answers what came', async 
     { status: 200, body: { data: [recovery], pagination } },
     { status: 204 },
   )
-  const { webhooks } = createClient({ baseUrl, apiKey, retries: 0 })
+  const { deliveries, recoveries, webhooks } = createClient({ baseUrl, apiKey, retries: 0 })
   const { id } = webhook
   const input = { url: webhook.url, events: ['ticket.created' as const] }
   expect(await webhooks.create(input, { idempotencyKey: 'once' })).toEqual({ ...webhook, secret })
@@ -103,20 +103,20 @@ test('each call has its method, address and body, and answers what came', async 
   expect((await webhooks.list({ status: 'active', limit: 5 }).page()).data).toEqual([webhook])
   expect(await webhooks.update(id, { status: 'active' })).toEqual(webhook)
   expect((await webhooks.rotateSecret(id)).secret).toBe(secret)
-  expect(await webhooks.dropPreviousSecret(id)).toBeUndefined()
+  expect(await webhooks.deletePreviousSecret(id)).toBeUndefined()
   expect(await webhooks.ping(id)).toEqual(delivery)
   const page = await webhooks.deliveries(id, { status: 'failed', eventType: 'ticket.created' }).page()
   expect(page).toEqual({ data: [delivery], pagination: { ...pagination, totalIsExact: false } })
-  expect((await webhooks.allDeliveries({ webhookId: id, status: 'failed' }).page()).data).toEqual([delivery])
-  expect(await webhooks.delivery(id, delivery.id)).toEqual(delivery)
-  expect((await webhooks.attempts(id, delivery.id, { limit: 1 }).page()).data).toEqual([])
-  expect(await webhooks.payload(id, delivery.id)).toEqual({ type: 'ticket.created' })
-  expect(await webhooks.retry(id, delivery.id)).toEqual(delivery)
+  expect((await deliveries.list({ webhookId: id, status: 'failed' }).page()).data).toEqual([delivery])
+  expect(await deliveries.get(id, delivery.id)).toEqual(delivery)
+  expect((await deliveries.attempts(id, delivery.id, { limit: 1 }).page()).data).toEqual([])
+  expect(await deliveries.payload(id, delivery.id)).toEqual({ type: 'ticket.created' })
+  expect(await deliveries.retry(id, delivery.id)).toEqual(delivery)
   expect(await webhooks.stats(id, { step: '1h' })).toEqual({ data: [point] })
-  expect(await webhooks.allStats({ from: timeOf(1), to: timeOf(9), step: '1d' })).toEqual({ data: [point] })
+  expect(await deliveries.stats({ from: timeOf(1), to: timeOf(9), step: '1d' })).toEqual({ data: [point] })
   const window = { since: timeOf(1), until: timeOf(9) }
   expect(await webhooks.recover(id, window)).toEqual(recovery)
-  expect(await webhooks.recovery(id, recovery.id)).toEqual(recovery)
+  expect(await recoveries.get(id, recovery.id)).toEqual(recovery)
   expect((await webhooks.recoveries(id, { offset: 3 }).page()).data).toEqual([recovery])
   expect(await webhooks.delete(id)).toBeUndefined()
 
@@ -152,11 +152,11 @@ test('each call has its method, address and body, and answers what came', async 
 
 test('ids cannot leave their place in the address', async () => {
   const { baseUrl, seen } = await scripted({ status: 404, text: '' })
-  const { webhooks } = createClient({ baseUrl, apiKey, retries: 0 })
+  const { deliveries, recoveries, webhooks } = createClient({ baseUrl, apiKey, retries: 0 })
   for (const id of ['', '.', '..']) {
     await expect(webhooks.get(id)).rejects.toThrow(TypeError)
-    await expect(webhooks.retry(webhook.id, id)).rejects.toThrow(TypeError)
-    await expect(webhooks.recovery(webhook.id, id)).rejects.toThrow(TypeError)
+    await expect(deliveries.retry(webhook.id, id)).rejects.toThrow(TypeError)
+    await expect(recoveries.get(webhook.id, id)).rejects.toThrow(TypeError)
   }
   expect(seen).toEqual([])
 })

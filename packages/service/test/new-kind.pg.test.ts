@@ -1,7 +1,8 @@
 /** A kind that the desk does not have, declared here and nowhere else: everything else follows from it. */
 import { expect, test } from 'vitest'
 import { consoleLists } from '../../../tools/generate/console-lists.ts'
-import { sdkTypes } from '../../../tools/generate/sdk-types.ts'
+import type { ApiDocument } from '../../../tools/generate/python-models.ts'
+import { typeScriptClient } from '../../../tools/generate/typescript.ts'
 import { type TestDatabase, testDatabase } from '../../testbed/database.ts'
 import { checkpointOf } from '../../testbed/follower.ts'
 import { testService } from '../../testbed/service.ts'
@@ -238,7 +239,7 @@ test('a declared kind has scopes of its own, and is in the OpenAPI document, the
   expect((await reader.get('/v1/customers')).status).toBe(403)
   expect((await reader.post('/v1/invoices', {})).status).toBe(403)
 
-  const { paths, components } = (await service.api.get('/openapi.json')).json
+  const { paths, components, webhooks } = (await service.api.get('/openapi.json')).json
   expect(Object.keys(paths['/v1/invoices/{id}'])).toEqual(['get', 'patch', 'delete'])
   expect(components.schemas.InvoiceCreate.required).toEqual(['customerId', 'title', 'amount'])
   expect(components.schemas.InvoiceCreate.properties.amount).toMatchObject({
@@ -248,8 +249,9 @@ test('a declared kind has scopes of its own, and is in the OpenAPI document, the
   })
   expect(components.schemas.InvoicePatch.properties).not.toHaveProperty('customerId')
 
-  const types = sdkTypes(withInvoices)
-  expect(types).toContain('export interface Invoice extends Row')
+  const types = typeScriptClient({ paths, components, webhooks } as ApiDocument, '0')
+  expect(types).toContain('export interface Invoice {')
+  expect(types).toContain('  invoices: new ')
   expect(types).toContain('  amount: number\n')
   expect(types).toContain("status: Open<'draft' | 'sent' | 'paid'>")
 

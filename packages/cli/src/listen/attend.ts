@@ -2,7 +2,7 @@
 
 import { signWebhook, type WebhookWithSecret } from '@deskwire/sdk'
 import { clientFlags, clientHelp, readTarget, type Target } from '../client.ts'
-import { plain, printOut } from '../terminal.ts'
+import { plain, printError, printOut } from '../terminal.ts'
 import { eventTypes } from '../triggers.ts'
 import { stopped } from '../until-stopped.ts'
 import { UsageError } from '../usage-error.ts'
@@ -17,7 +17,8 @@ const defaultPort = 8443
 /** The flags of such a command. */
 export const placeFlags = ['forward-to', 'secret', 'events', 'port', 'dir', ...clientFlags] as const
 
-export const placeHelp = () => `  --secret whsec_…       the secret of the endpoint (DESKWIRE_WEBHOOK_SECRET)
+export const placeHelp =
+  () => `  --secret whsec_…       the secret of an endpoint that is registered already (DESKWIRE_WEBHOOK_SECRET, where no service is named)
   --events TYPE,…        with --url: what to subscribe to (all of them)
   --port N               where to listen (${defaultPort}; with --url any free port)
   --dir DIR              keeps the receiver's certificate authority (listen in DESKWIRE_DATA_DIR, ./data/listen)
@@ -44,10 +45,14 @@ export async function readPlace(texts: Partial<Record<(typeof placeFlags)[number
       '--secret: what is given is not accepted; it must be a secret as it was shown: whsec_…',
     )
   }
-  const target = secret === null || texts.url !== undefined ? readTarget(texts) : null
-  if (target !== null && texts.secret !== undefined) {
+  if (texts.secret !== undefined && texts.url !== undefined) {
     throw new UsageError('--secret and --url do not go together: with --url the secret is learned')
   }
+  const target = texts.secret === undefined ? readTarget(texts) : null
+  if (target !== null && secret !== null)
+    printError(
+      'DESKWIRE_WEBHOOK_SECRET is not used: the endpoint that is registered has its own. With --secret nothing is registered.\n',
+    )
   if (target === null && texts.events !== undefined)
     throw new UsageError('--events needs --url and --key as well')
   const events = (texts.events ?? eventTypes.join(',')).split(',').filter((type) => type !== '')

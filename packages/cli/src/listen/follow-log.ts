@@ -12,9 +12,6 @@ import { isGone, mayPass } from './register.ts'
 
 /** How often to look, in milliseconds. */
 const every = 1_000
-const pageSize = 100
-/** As far back as one look goes, so that a burst cannot keep it from the next. */
-const maxPages = 20
 
 /** Whether the log is to be followed: an endpoint on this machine would be no use to the service. */
 export function followsLog({ target }: Place, asked: boolean): boolean {
@@ -51,11 +48,13 @@ export async function followLog(
       isReachable = true
       for (const delivery of found) {
         if (until.aborted) return
+        if (!seen.has(delivery.eventId) && events.includes(delivery.eventType)) {
+          const received = await receivedOf(client, delivery)
+          if (received !== null) await receive(await signedAnew(received, place))
+          seen.add(delivery.eventId)
+        }
+        // Not before: one that could not be read comes again.
         last = delivery
-        if (seen.has(delivery.eventId) || !events.includes(delivery.eventType)) continue
-        const received = await receivedOf(client, delivery)
-        seen.add(delivery.eventId)
-        if (received !== null) await receive(await signedAnew(received, place))
       }
     } catch (error) {
       if (!mayPass(error)) throw error
@@ -68,30 +67,26 @@ export async function followLog(
 type Known = Pick<Delivery, 'id' | 'createdAt'>
 
 async function newest(client: Client): Promise<Known> {
-  const [delivery] = (await client.webhooks.allDeliveries({ limit: 1 }).page()).data
+  const [delivery] = (await client.deliveries.list({ limit: 1 }).page()).data
   return delivery ?? { id: '', createdAt: '' }
 }
 
 /** What the log has that is newer, the oldest first. */
 async function deliveriesAfter(client: Client, last: Known): Promise<readonly Delivery[]> {
-  const found = new Map<string, Delivery>()
-  for (let page = 0; page < maxPages; page++) {
-    const { data } = await client.webhooks.allDeliveries({ limit: pageSize, offset: page * pageSize }).page()
-    for (const delivery of data) {
-      // The log of a deleted endpoint is gone, so the last one may be as well.
-      if (delivery.id === last.id || delivery.createdAt < last.createdAt) return [...found.values()].reverse()
-      found.set(delivery.id, delivery)
-    }
-    if (data.length < pageSize) break
+  const found: Delivery[] = []
+  for await (const delivery of client.deliveries.list()) {
+    // The log of a deleted endpoint is gone, so the last one may be as well.
+    if (delivery.id === last.id || delivery.createdAt < last.createdAt) break
+    found.push(delivery)
   }
-  return [...found.values()].reverse()
+  return found.reverse()
 }
 
 /** What the receiver of that delivery gets; null where its endpoint or its subject is gone. */
 async function receivedOf(client: Client, delivery: Delivery): Promise<Received | null> {
   const { id, webhookId, eventId, eventType } = delivery
   try {
-    const event = (await client.webhooks.payload(webhookId, id)) as WebhookEvent
+    const event = (await client.deliveries.payload(webhookId, id)) as unknown as WebhookEvent
     return {
       at: new Date(),
       eventId,

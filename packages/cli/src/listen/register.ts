@@ -62,7 +62,7 @@ export async function tryWithPing(client: Client, webhookId: string, caPath: str
   const sent = await client.webhooks.ping(webhookId)
   const deadline = Date.now() + pingWithin
   for (;;) {
-    const ping = await client.webhooks.delivery(webhookId, sent.id).catch(notYet)
+    const ping = await client.deliveries.get(webhookId, sent.id).catch(notYet)
     if (ping === 'gone' || ping?.status === 'succeeded') return
     if (ping?.status === 'failed') {
       const { code, message } = ping.lastError ?? { code: 'unknown', message: 'no reason was given' }

@@ -65,6 +65,7 @@ function flagOf(text: string): Flag[] {
   ]
 }
 
-function kebab(field: string): string {
+/** `customerId` → `customer-id`. */
+export function kebab(field: string): string {
   return field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 }

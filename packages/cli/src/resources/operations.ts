@@ -13,7 +13,7 @@ customers get	GET	/customers/{id}	Read a customer
 customers update	PATCH	/customers/{id}	Change a customer	dryRun?	name company email phone locale timezone externalId tags[] customAttributes{}
 customers delete	DELETE	/customers/{id}	Delete a customer	dryRun?	
 customers erase	POST	/customers/{id}/erase	Erase a customer with everything of theirs		
-customers export	GET	/customers/{id}/export	Everything about one customer		
+customers export-one	GET	/customers/{id}/export	Everything about one customer		
 conversations list	GET	/conversations	List or sync conversations	limit# offset# after updatedAfter cursor wait# ids customerId channel=email|chat|sms|whatsapp|phone|api status=open|resolved handledBy=ai|human assigneeId externalId tag customAttribute createdAfter createdBefore q	
 conversations create	POST	/conversations	Create a conversation	dryRun?	customerId! channel!=email|chat|sms|whatsapp|phone|api subject handledBy=ai|human assigneeId externalId tags[] customAttributes{}
 conversations get	GET	/conversations/{id}	Read a conversation		
@@ -58,9 +58,13 @@ webhooks delete	DELETE	/webhooks/{id}	Delete an endpoint with its log
 webhooks rotate-secret	POST	/webhooks/{id}/rotate-secret	Replace the secret; the old one signs as well for a while		secret overlap#
 webhooks delete-previous-secret	DELETE	/webhooks/{id}/previous-secret	End the overlap: only the newest secret signs		
 webhooks ping	POST	/webhooks/{id}/ping	Send a ping: one attempt, also while disabled		
+webhooks deliveries	GET	/webhooks/{id}/deliveries	The delivery log, newest first	limit# offset# status=pending|succeeded|failed|skipped|undelivered eventType eventId createdAfter createdBefore	
 webhooks retry-now	POST	/webhooks/{id}/hasten	Attempt now what waits for a later attempt		
 webhooks recover	POST	/webhooks/{id}/recover	Bring back what an endpoint has missed	dryRun?	since! until includeBeforeCreation? includeSucceeded?
+webhooks recoveries	GET	/webhooks/{id}/recoveries	An endpoint's recoveries, newest first	limit# offset#	
 webhooks stats	GET	/webhooks/{id}/stats	Results of an endpoint's deliveries in steps of time	from to step=1m|1h|1d	
+webhooks addresses	GET	/../.well-known/webhook-addresses.json	The addresses that deliveries come from		
+webhooks public-keys	GET	/../.well-known/jwks.json	The public keys that verify deliveries	organizationId	
 deliveries list	GET	/deliveries	The delivery log of all endpoints, newest first	limit# offset# status=pending|succeeded|failed|skipped|undelivered eventType eventId createdAfter createdBefore webhookId	
 deliveries get	GET	/webhooks/{id}/deliveries/{deliveryId}	Read a delivery		
 deliveries attempts	GET	/webhooks/{id}/deliveries/{deliveryId}/attempts	A delivery's attempts, newest first	limit# offset#	
@@ -68,11 +72,11 @@ deliveries payload	GET	/webhooks/{id}/deliveries/{deliveryId}/payload	What the d
 deliveries retry	POST	/webhooks/{id}/deliveries/{deliveryId}/retry	Send a failed delivery again		
 deliveries resend	POST	/webhooks/{id}/deliveries/{deliveryId}/resend	Send an event that has arrived once more		
 deliveries stats	GET	/stats	Results of deliveries, and changes, in steps of time	from to step=1m|1h|1d	
-recoveries list	GET	/webhooks/{id}/recoveries	An endpoint's recoveries, newest first	limit# offset#	
 recoveries get	GET	/webhooks/{id}/recoveries/{recoveryId}	Read how far a recovery is		
 events list	GET	/events	Read events, oldest first	types subject createdAfter cursor include=actor limit# wait#	
 api-keys list	GET	/api-keys	List keys	limit# offset# createdAfter createdBefore revoked=true|false	
 api-keys create	POST	/api-keys	Make a key		name! scopes![] expiresAt
+api-keys self	GET	/api-keys/self	Read the key that makes the call		
 api-keys get	GET	/api-keys/{id}	Read a key		
 api-keys update	PATCH	/api-keys/{id}	Change name, scopes or expiry of a key		name scopes[] expiresAt
 api-keys delete	DELETE	/api-keys/{id}	Revoke a key at once		

@@ -20,8 +20,10 @@ const body =
 test('what is signed is what the SDK accepts, by both ways, and so does the other command, until the body changes', async () => {
   const file = fileOf(body)
   const settings = { DESKWIRE_WEBHOOK_SECRET: `${secret},${older}` }
-  const lines = await deskwire(['sign', file, '--signatures', 'service,standard'], { settings })
-  const object = await runHere(['sign', file, '--signatures', 'service,standard', '--json'], { settings })
+  const lines = await deskwire(['signature', 'sign', file, '--signatures', 'service,standard'], { settings })
+  const object = await runHere(['signature', 'sign', file, '--signatures', 'service,standard', '--json'], {
+    settings,
+  })
   expect([lines.code, lines.stderr, object.code]).toEqual([0, '', 0])
   const headers = JSON.parse(object.stdout)
   expect(lines.stdout.match(/^[\w-]+(?=: )/gm)).toEqual(Object.keys(headers))
@@ -35,18 +37,18 @@ test('what is signed is what the SDK accepts, by both ways, and so does the othe
   }
 
   const headersFile = fileOf(lines.stdout)
-  const verified = await runHere(['verify-signature', file, '--headers', headersFile, '--secret', older])
+  const verified = await runHere(['signature', 'verify', file, '--headers', headersFile, '--secret', older])
   expect(verified).toMatchObject({ code: 0, stderr: '' })
   expect(verified.stdout.match(/^verified$/gm)).toHaveLength(2)
   expect(verified.stdout).toContain('the body says: ticket.created, event e-1\n')
   writeFileSync(file, `${body}\n`)
-  const refused = await runHere(['verify-signature', file, '--headers', headersFile, '--secret', secret])
+  const refused = await runHere(['signature', 'verify', file, '--headers', headersFile, '--secret', secret])
   expect(refused).toMatchObject({ code: 3, stderr: '' })
   expect(refused.stdout).toMatch(
     /^BROKEN {2}signature .*\nrefused, signature_mismatch: .*\nlikely: The body ends in a line break/m,
   )
   const signature = ['--signature', headers['X-Service-Signature'], '--at', '1769851800', '--json']
-  const early = await runHere(['verify-signature', file, ...signature], { settings })
+  const early = await runHere(['signature', 'verify', file, ...signature], { settings })
   expect(early.code).toBe(3)
   expect(JSON.parse(early.stdout)).toMatchObject({
     verified: false,
@@ -67,7 +69,7 @@ test('the asymmetric signature is verified by the published keys, of a file or a
     response.end(keys)
   })
   const run = (jwks: string, of = body, at = '1769851800') =>
-    runHere(['verify-signature', fileOf(of), '--headers', headers, '--jwks', jwks, '--at', at])
+    runHere(['signature', 'verify', fileOf(of), '--headers', headers, '--jwks', jwks, '--at', at])
   for (const jwks of [fileOf(keys), `${server.url}/jwks.json`]) {
     const verified = await run(jwks)
     expect(verified).toMatchObject({ code: 0, stderr: '' })
@@ -118,7 +120,15 @@ test.each<[Command, string[], string]>([
 })
 
 test('a file that cannot be read is named', async () => {
-  const ran = await runHere(['verify-signature', 'gone.json', '--secret', secret, '--signature', 't=1,v1=a'])
+  const ran = await runHere([
+    'signature',
+    'verify',
+    'gone.json',
+    '--secret',
+    secret,
+    '--signature',
+    't=1,v1=a',
+  ])
   expect(ran).toMatchObject({
     code: 1,
     stdout: '',

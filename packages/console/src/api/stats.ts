@@ -33,7 +33,7 @@ export function statsQuery(span: Span, id: string | null) {
       const from = new Date(Date.now() - (steps - 1) * stepLength).toISOString()
       const query = { from, step }
       const asked =
-        id === null ? api().webhooks.allStats(query, { signal }) : api().webhooks.stats(id, query, { signal })
+        id === null ? api().deliveries.stats(query, { signal }) : api().webhooks.stats(id, query, { signal })
       return answerOf(asked)
     },
     refetchInterval: every,

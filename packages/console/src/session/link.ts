@@ -41,7 +41,7 @@ async function isSignedIn(): Promise<boolean> {
 
 /** `forget`: drops what the page knows of the previous session. */
 async function exchange(link: string, forget = () => {}): Promise<void> {
-  const { id, token } = await answerOf(api().consoleLinks.exchange(decodeURIComponent(link)))
+  const { id, token } = await answerOf(api().consoleLinks.exchange({ link: decodeURIComponent(link) }))
   forget()
   beginSession(token, id)
 }

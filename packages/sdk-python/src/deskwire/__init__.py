@@ -4,14 +4,14 @@
 `deskwire.models`, a receiver for web frameworks in `deskwire.receiver`.
 """
 
-from ._async.client import AsyncClient
-from ._sync.client import Client
+from ._async.client import AsyncAdminClient, AsyncClient
+from ._sync.client import AdminClient, Client
 from ._version import __version__
 from .errors import (
-    APIConnectionError,
     APIStatusError,
     AuthenticationError,
     ConflictError,
+    ConnectionFailedError,
     CursorTooOldError,
     DeskwireError,
     InvalidRequestError,
@@ -37,13 +37,15 @@ from .stream import (
 )
 
 __all__ = [
-    "APIConnectionError",
     "APIStatusError",
+    "AdminClient",
+    "AsyncAdminClient",
     "AsyncClient",
     "AuthenticationError",
     "Checkpoint",
     "Client",
     "ConflictError",
+    "ConnectionFailedError",
     "CursorTooOldError",
     "DeskwireError",
     "Digest",

@@ -7,7 +7,7 @@ import re
 import time
 from datetime import datetime, timezone
 
-from .errors import APIConnectionError, APIStatusError, DeskwireError, RateLimitError, ServerError
+from .errors import DeskwireError
 
 LONGEST_RETRY_AFTER = 60.0
 """Seconds. A call that the service wants repeated later than this is not: the error is raised."""
@@ -22,8 +22,8 @@ def pause_before(
     which carries an Idempotency-Key. A PATCH or DELETE is not: had the first one worked, the
     second could overwrite what somebody else has written since.
     """
-    not_begun = not_sent or isinstance(error, RateLimitError) or error.code == "unavailable"
-    in_doubt = isinstance(error, (APIConnectionError, ServerError))
+    not_begun = not_sent or error.status == 429 or error.code in ("unavailable", "request_timeout")
+    in_doubt = error.is_transient
     if repetition >= limit or not (not_begun or (in_doubt and method in ("GET", "POST"))):
         return None
     asked = retry_after_of(error)
@@ -32,7 +32,7 @@ def pause_before(
 
 def retry_after_of(error: DeskwireError) -> float:
     """Seconds that the service asked to wait for; 0 if it did not."""
-    return (error.retry_after or 0.0) if isinstance(error, APIStatusError) else 0.0
+    return error.retry_after or 0.0
 
 
 def jitter(repetition: int, base: float, longest: float) -> float:

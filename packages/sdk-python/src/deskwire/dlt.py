@@ -133,4 +133,4 @@ def _served(moment: Any) -> str:
     """A time as the service writes it."""
     at = moment if isinstance(moment, datetime) else datetime.fromisoformat(str(moment))
     utc = at.astimezone(timezone.utc) if at.tzinfo else at
-    return f"{utc:%Y-%m-%dT%H:%M:%S}.{utc.microsecond // 1000:03}Z"
+    return utc.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"

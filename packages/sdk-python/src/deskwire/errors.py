@@ -1,8 +1,8 @@
 """Everything that the client raises for a call that failed, a class per family.
 
 DeskwireError
-├── APIConnectionError        no complete answer arrived
-├── APIStatusError            the service, or something in between, answered with an error
+├── ConnectionFailedError     no complete answer of a Deskwire service arrived
+├── APIStatusError            the service answered with an error
 │   ├── InvalidRequestError   400, 405, 413, 415, 422, 431
 │   ├── AuthenticationError   401
 │   ├── PermissionDeniedError 403
@@ -29,6 +29,7 @@ class DeskwireError(Exception):
 
     Attributes:
         code: What to decide by.
+        status: The HTTP status; 0 when no answer arrived.
         detail: What is wrong and what to do next, for people.
         request_id: Quote it when you ask the operator for help.
         idempotency_key: The key that a POST was sent with, also if the client made it. Repeat the
@@ -37,25 +38,37 @@ class DeskwireError(Exception):
 
     request_id: str | None = None
     idempotency_key: str | None = None
+    status: int = 0
+    retry_after: float | None = None
 
     def __init__(self, code: str, detail: str) -> None:
         super().__init__(f"{code}: {detail}")
         self.code: ErrorCode | str = code
         self.detail = detail
 
+    @property
+    def is_transient(self) -> bool:
+        """Whether the same call may succeed later: no answer, 408, 429 and 5xx."""
+        is_connection = isinstance(self, ConnectionFailedError) and self.status == 0
+        return is_connection or self.status in (408, 429) or self.status >= 500
 
-class APIConnectionError(DeskwireError):
-    """No complete answer arrived: `__cause__` says why. Whether the work was done is unknown."""
 
-    def __init__(self, detail: str) -> None:
-        super().__init__("connection_failed", detail)
+class ConnectionFailedError(DeskwireError):
+    """No complete answer of a Deskwire service arrived. Whether the work was done is unknown.
+
+    `connection_failed`: `__cause__` says why. `unexpected_answer`: something answered with
+    `status` that is no Deskwire service, a proxy for example.
+    """
+
+    def __init__(self, detail: str, *, code: str = "connection_failed", status: int = 0) -> None:
+        super().__init__(code, detail)
+        self.status = status
 
 
 class APIStatusError(DeskwireError):
     """An answer that is not a success.
 
     Attributes:
-        status: The HTTP status.
         errors: For `validation_failed`, every wrong place of the body.
         problem: The whole body, with members that belong to one code, such as `existingId`.
         retry_after: Seconds that the service asked to wait for.
@@ -127,9 +140,9 @@ _FAMILIES: Mapping[int, type[APIStatusError]] = {
 
 def error_of(
     status: int, body: str, *, url: str, retry_after: float | None = None
-) -> APIStatusError:
-    """The error for an answer with this status, which no other class names."""
-    family = ServerError if status >= 500 else _FAMILIES.get(status, APIStatusError)
+) -> DeskwireError:
+    """The error for an answer with this status."""
+    family = ServerError if status >= 500 else _FAMILIES.get(status, InvalidRequestError)
     try:
         problem = json.loads(body)
     except ValueError:
@@ -139,13 +152,14 @@ def error_of(
         and isinstance(problem.get("code"), str)
         and isinstance(problem.get("detail"), str)
     ):
-        return unexpected(status, f"{url} did not answer as Deskwire does: {body[:200]}", family)
+        return unexpected(status, f"{url} did not answer as Deskwire does: {body[:200]}")
     return family(status, problem, retry_after=retry_after)
 
 
-def unexpected(
-    status: int, detail: str, family: type[APIStatusError] = APIStatusError
-) -> APIStatusError:
-    """The error for an answer that a Deskwire service does not give: a proxy's, for example."""
-    hint = "Check the base address, which ends in /v1, and proxies."
-    return family(status, {"code": "unexpected_answer", "detail": f"{detail} {hint}"})
+def unexpected(status: int, detail: str) -> ConnectionFailedError:
+    """The error for an answer that a Deskwire service does not give: a proxy's, for example.
+
+    It has no family of its status: an object is not gone because a proxy knows no such page.
+    """
+    hint = "Check the base address and proxies."
+    return ConnectionFailedError(f"{detail} {hint}", code="unexpected_answer", status=status)

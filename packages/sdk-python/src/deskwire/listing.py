@@ -36,4 +36,5 @@ def list_page_of(answer: Any) -> ListPage[Any]:
 def just_after(moment: str) -> str:
     """The next millisecond."""
     later = datetime.fromisoformat(moment.replace("Z", "+00:00")) + timedelta(milliseconds=1)
-    return later.strftime("%Y-%m-%dT%H:%M:%S.") + f"{later.microsecond // 1000:03}Z"
+    # Not strftime: it writes years before 1000 without zeros.
+    return later.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"

@@ -44,6 +44,89 @@ class Written(TypedDict):
     """Its version."""
 
 
+class Tenant(TypedDict):
+    """An organization, as its operator sees it."""
+
+    organizationId: str
+    """Its id."""
+    name: str
+    """Its name."""
+    status: Literal["active", "suspended", "deleting"] | str
+    """Whether its keys work."""
+    suspendedAt: str | None
+    """When it was suspended; null where it is not."""
+    createdAt: str
+    """When it was made."""
+    keys: int
+    """Its keys that are not revoked."""
+    rows: int
+    """Its objects."""
+    bytes: int
+    """Of their representations."""
+    database: str | None
+    """Its database; null where there is one."""
+
+
+class TenantList(TypedDict):
+    """All organizations."""
+
+    data: list[Tenant]
+    """The oldest first."""
+
+
+class TenantKey(TypedDict):
+    """A key that was made."""
+
+    organizationId: str
+    """Its id."""
+    apiKeyId: str
+    """The id of the key."""
+    token: str
+    """The key, shown this once."""
+
+
+class TenantDeletion(TypedDict):
+    """A deletion."""
+
+    organizationId: str
+    """Its id."""
+    rows: int
+    """How many objects it deleted."""
+
+
+TenantMove = TypedDict("TenantMove", {
+    "organizationId": str,
+    "outcome": Literal["moved", "unchanged"] | str,
+    "from": str,
+    "to": str,
+    "rows": int,
+    "paused": int | None,
+})
+"""A move."""
+
+
+class _TenantCreateRequired(TypedDict):
+    name: str
+    """Its name. Must be a string of 1 to 255 characters (no U+0000)."""
+
+
+class TenantCreate(_TenantCreateRequired, total=False):
+    database: str | None
+    """Its database. Must be a string of 1 to 255 characters (no U+0000), or null."""
+
+
+class TenantKeyCreate(TypedDict):
+    name: str
+    """Its name. Must be a string of 1 to 255 characters (no U+0000)."""
+    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "customers:erase", "conversations:read", "conversations:write", "messages:read", "messages:write", "notes:read", "notes:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "import", "api_keys:manage", "*"]]
+    """Its scopes. Must be a list of 1 to 100 of teammates:read, teammates:write, customers:read, customers:write, customers:erase, conversations:read, conversations:write, messages:read, messages:write, notes:read, notes:write, tickets:read, tickets:write, bookings:read, bookings:write, webhooks:read, webhooks:write, import, api_keys:manage, *."""
+
+
+class TenantMoveTo(TypedDict):
+    to: str
+    """Its next database. Must be a string of 1 to 255 characters (no U+0000)."""
+
+
 class Teammate(TypedDict):
     """A person who works at the desk."""
 
@@ -1915,7 +1998,7 @@ class ConversationFilters(TypedDict, total=False):
     """Has this status."""
     handledBy: Literal["ai", "human"]
     """Has this handledBy."""
-    assigneeId: str
+    assigneeId: str | None
     """Has this assigneeId; `null`: has none."""
     externalId: str
     """Has this externalId."""
@@ -1980,7 +2063,7 @@ class TicketFilters(TypedDict, total=False):
     """Has this priority."""
     status: Literal["new", "open", "pending", "on_hold", "resolved", "closed"]
     """Has this status."""
-    assigneeId: str
+    assigneeId: str | None
     """Has this assigneeId; `null`: has none."""
     externalId: str
     """Has this externalId."""
@@ -1992,7 +2075,7 @@ class TicketFilters(TypedDict, total=False):
     """Created later than this, exclusive."""
     createdBefore: str
     """Created earlier than this, exclusive."""
-    overdue: Literal["true"]
+    overdue: bool | Literal["true"]
     """With `true`: is due before now, and neither resolved nor closed."""
     q: str
     """It, or its customer has words that begin with each of these, at most 16, whatever their case and accents. A search that takes longer than a few seconds is ended: 503."""
@@ -2005,7 +2088,7 @@ class BookingFilters(TypedDict, total=False):
     """Has this customerId."""
     status: Literal["pending", "confirmed", "cancelled", "completed", "no_show", "rejected"]
     """Has this status."""
-    assigneeId: str
+    assigneeId: str | None
     """Has this assigneeId; `null`: has none."""
     externalId: str
     """Has this externalId."""
@@ -2029,11 +2112,53 @@ class BookingFilters(TypedDict, total=False):
     """It, or its customer has words that begin with each of these, at most 16, whatever their case and accents. A search that takes longer than a few seconds is ended: 503."""
 
 
+class InboxFilters(TypedDict, total=False):
+    """Several filters must all hold."""
+
+    awaitingReply: bool | Literal["true", "false"]
+    """Whether the customer waits for an answer."""
+    customerId: str
+    """Has this customerId."""
+    channel: Literal["email", "chat", "sms", "whatsapp", "phone", "api"]
+    """Has this channel."""
+    handledBy: Literal["ai", "human"]
+    """Has this handledBy."""
+    assigneeId: str | None
+    """Has this assigneeId; `null`: has none."""
+    externalId: str
+    """Has this externalId."""
+    tag: str
+    """Has this tag."""
+    customAttribute: str
+    """Has this custom attribute: its name, a colon and its value, as in `plan:gold`. In the name, `\\:` is a colon and `\\\\` a backslash. A value that is a JSON string, number or boolean is that one, as in `n:3` and `n:"3"`; any other is text."""
+    createdAfter: str
+    """Created later than this, exclusive."""
+    createdBefore: str
+    """Created earlier than this, exclusive."""
+    q: str
+    """It, or its customer, or one of its messages has words that begin with each of these, at most 16, whatever their case and accents. A search that takes longer than a few seconds is ended: 503."""
+
+
 class WebhookFilters(TypedDict, total=False):
     """Several filters must all hold."""
 
     status: Literal["active", "disabled"]
     """Has this status."""
+    createdAfter: str
+    """Created later than this, exclusive."""
+    createdBefore: str
+    """Created earlier than this, exclusive."""
+
+
+class DeliveryFilters(TypedDict, total=False):
+    """Several filters must all hold."""
+
+    status: Literal["pending", "succeeded", "failed", "skipped", "undelivered"]
+    """Has this status; `undelivered`: is pending or failed."""
+    eventType: Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.unassigned", "conversation.escalated", "conversation.resolved", "conversation.reopened", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "note.created", "note.updated", "note.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted", "endpoint.failing", "endpoint.disabling_soon", "endpoint.disabled", "endpoint.recovered", "ping"]
+    """Reports this."""
+    eventId: str
+    """Reports the event with this id, which receivers get as `id` and `webhook-id`."""
     createdAfter: str
     """Created later than this, exclusive."""
     createdBefore: str
@@ -2057,19 +2182,17 @@ class AllDeliveryFilters(TypedDict, total=False):
     """Goes to this endpoint; to one that does not exist, nothing does."""
 
 
-class DeliveryFilters(TypedDict, total=False):
+class EventFilters(TypedDict, total=False):
     """Several filters must all hold."""
 
-    status: Literal["pending", "succeeded", "failed", "skipped", "undelivered"]
-    """Has this status; `undelivered`: is pending or failed."""
-    eventType: Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.unassigned", "conversation.escalated", "conversation.resolved", "conversation.reopened", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "note.created", "note.updated", "note.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted", "endpoint.failing", "endpoint.disabling_soon", "endpoint.disabled", "endpoint.recovered", "ping"]
-    """Reports this."""
-    eventId: str
-    """Reports the event with this id, which receivers get as `id` and `webhook-id`."""
+    types: str | list[str]
+    """Of these types, separated by commas: of teammate.deleted, customer.created, customer.updated, customer.deleted, conversation.created, conversation.assigned, conversation.unassigned, conversation.escalated, conversation.resolved, conversation.reopened, conversation.summarized, conversation.deleted, message.received, message.sent, message.deleted, note.created, note.updated, note.deleted, ticket.created, ticket.updated, ticket.status_changed, ticket.assigned, ticket.deleted, booking.created, booking.confirmed, booking.rescheduled, booking.cancelled, booking.completed, booking.no_show, booking.rejected, booking.deleted, endpoint.failing, endpoint.disabling_soon, endpoint.disabled, endpoint.recovered. Default: all that the key may read."""
+    subject: str
+    """About the object with this id."""
     createdAfter: str
-    """Created later than this, exclusive."""
-    createdBefore: str
-    """Created earlier than this, exclusive."""
+    """Where to start, exclusive; without a cursor only. Default: the oldest event that is kept."""
+    include: Literal["actor"]
+    """Also who caused each event, as `actor` and `requestId`."""
 
 
 class ApiKeyFilters(TypedDict, total=False):
@@ -2079,7 +2202,7 @@ class ApiKeyFilters(TypedDict, total=False):
     """Created later than this, exclusive."""
     createdBefore: str
     """Created earlier than this, exclusive."""
-    revoked: Literal["true", "false"]
+    revoked: bool | Literal["true", "false"]
     """With `true`: instead those that were revoked in the last 30 days, the latest first."""
 
 

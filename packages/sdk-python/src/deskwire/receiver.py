@@ -147,7 +147,8 @@ class Receiver:
 
     async def areceive(self, body: bytes, headers: Headers) -> Reply:
         """The same on an event loop. Handlers that are `def` run in a thread."""
-        begun = self._begin(body, headers)
+        # `Seen` may ask a database, which would hold up the loop.
+        begun = await asyncio.to_thread(self._begin, body, headers)
         if isinstance(begun, Reply):
             return begun
         work = asyncio.ensure_future(self._awork(begun))
@@ -175,7 +176,8 @@ class Receiver:
                 if inspect.isawaitable(result):
                     asyncio.run(_finish(result))
         except BaseException:
-            self._fail(event)
+            _log.exception("the work of %s %s has failed", event["type"], event["id"])
+            self._seen.release(event["id"])
             raise
         self._seen.finish(event["id"])
 
@@ -189,16 +191,13 @@ class Receiver:
                     if inspect.isawaitable(result):
                         await result
         except BaseException:
-            self._fail(event)
+            _log.exception("the work of %s %s has failed", event["type"], event["id"])
+            await asyncio.to_thread(self._seen.release, event["id"])
             raise
-        self._seen.finish(event["id"])
+        await asyncio.to_thread(self._seen.finish, event["id"])
 
     def _handlers_of(self, event: Any) -> list[Callable[[Any], Awaitable[None] | None]]:
         return [*self._handlers.get(event["type"], []), *self._handlers.get("*", [])]
-
-    def _fail(self, event: Any) -> None:
-        self._seen.release(event["id"])
-        _log.exception("the work of %s %s has failed", event["type"], event["id"])
 
 
 async def _finish(result: Awaitable[None]) -> None:
@@ -236,14 +235,15 @@ def flask_view(receiver: Receiver) -> Callable[[], tuple[str, int, dict[str, str
     from flask import request
 
     def deskwire_webhook() -> tuple[str, int, dict[str, str]]:
-        size = request.content_length
-        body = b""
-        if size is None:  # it comes in pieces; what was read before is kept
+        body: bytes | None
+        # What was read before is kept by Flask.
+        if request.content_length is None and not _is_lost(request.environ):
             body = request.stream.read(_LARGEST_BODY + 1) or request.get_data()
-            size = len(body)
-        reply = _unread(request.method, size) or receiver.receive(
-            body or request.get_data(), request.headers
-        )
+        elif (request.content_length or 0) > _LARGEST_BODY:
+            body = None
+        else:
+            body = request.get_data()
+        reply = _reply(receiver, request.method, body, request.headers, request.environ)
         return reply.text, reply.status, {"content-type": "text/plain; charset=utf-8"}
 
     return deskwire_webhook
@@ -253,16 +253,19 @@ def wsgi(receiver: Receiver) -> Callable[[dict[str, Any], Any], list[bytes]]:
     """A WSGI application, for any server or framework of that kind."""
 
     def application(environ: dict[str, Any], start_response: Any) -> list[bytes]:
-        text = environ.get("CONTENT_LENGTH") or "0"
+        headers = {
+            name[5:].replace("_", "-"): value
+            for name, value in environ.items()
+            if name.startswith("HTTP_")
+        }
+        text = environ.get("CONTENT_LENGTH") or ""
         size = int(text) if text.isascii() and text.isdigit() else _LARGEST_BODY + 1
-        reply = _unread(environ["REQUEST_METHOD"], size)
-        if reply is None:
-            headers = {
-                name[5:].replace("_", "-"): value
-                for name, value in environ.items()
-                if name.startswith("HTTP_")
-            }
-            reply = receiver.receive(environ["wsgi.input"].read(size), headers)
+        stream = environ["wsgi.input"]
+        if text:
+            body = None if size > _LARGEST_BODY else stream.read(size)
+        else:  # in pieces: a server that undoes them ends the stream
+            body = stream.read(size) if environ.get("wsgi.input_terminated") else b""
+        reply = _reply(receiver, environ["REQUEST_METHOD"], body, headers, environ)
         status = f"{reply.status} {_REASONS.get(reply.status, 'Refused')}"
         start_response(status, [("content-type", "text/plain; charset=utf-8")])
         return [reply.text.encode()]
@@ -270,7 +273,28 @@ def wsgi(receiver: Receiver) -> Callable[[dict[str, Any], Any], list[bytes]]:
     return application
 
 
-_REASONS = {204: "No Content", 500: "Internal Server Error", 503: "Service Unavailable"}
+_REASONS = {
+    204: "No Content",
+    411: "Length Required",
+    500: "Internal Server Error",
+    503: "Service Unavailable",
+}
+
+
+def _is_lost(environ: dict[str, Any]) -> bool:
+    """Whether the body comes in pieces that this server does not put together."""
+    chunked = "chunked" in environ.get("HTTP_TRANSFER_ENCODING", "").lower()
+    return chunked and not environ.get("wsgi.input_terminated")
+
+
+def _reply(
+    receiver: Receiver, method: str, body: bytes | None, headers: Any, environ: dict[str, Any]
+) -> Reply:
+    """What to answer a request of WSGI; the body is None where it is too large."""
+    size = _LARGEST_BODY + 1 if body is None else len(body)
+    if method == "POST" and body is not None and _is_lost(environ):
+        return Reply(411, "Send the delivery with a Content-Length: this server reads no pieces.")
+    return _unread(method, size) or receiver.receive(body or b"", headers)
 
 
 def _unread(method: str, size: int) -> Reply | None:

@@ -143,7 +143,7 @@ def page_of(answer: Any, kind: str | None) -> Page[Any]:
         pagination = answer["pagination"]
         checkpoint = pagination.get("checkpoint")
         return Page(
-            changes=[_change(record) for record in answer["data"]],
+            changes=[change_of(record) for record in answer["data"]],
             cursor=pagination["nextCursor"],
             has_more=pagination["hasMore"],
             total=pagination["total"],
@@ -153,7 +153,8 @@ def page_of(answer: Any, kind: str | None) -> Page[Any]:
         raise unexpected(200, "The answer is no page of a sync.") from None
 
 
-def _change(record: Any) -> Upsert[Any] | Removal:
+def change_of(record: Any) -> Upsert[Any] | Removal:
+    """A record of the stream as a change."""
     # `object` first: a removal record has no other field of a row.
     if record["object"] == "removed":
         return Removal(record["id"], record["resource"], record["removedAt"])

@@ -130,6 +130,7 @@ const addressesRoute = routesOf<Networks>()({
   method: 'get',
   path: '/.well-known/webhook-addresses.json',
   id: 'getWebhookAddresses',
+  client: 'webhooks.addresses',
   tag: 'service',
   summary: 'The addresses that deliveries come from',
   description: 'As CIDRs, for the firewall of a receiver; only where the operator has set them.',

@@ -31,6 +31,8 @@ export interface Route<Services = never> {
   /** Unique in the document; generated clients use it as name. */
   readonly id: string
   readonly tag: string
+  /** The method of the clients, `customers.exportOne`, where the address does not say it (`client-names.ts`). */
+  readonly client?: string
   readonly summary: string
   /** In addition to the generated description. */
   readonly description?: string

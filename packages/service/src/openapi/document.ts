@@ -17,6 +17,7 @@ import {
   ref,
   type SentEvent,
 } from './api-module.ts'
+import { clientMethod } from './client-names.ts'
 import {
   answerHeaders,
   headerComponents,
@@ -31,7 +32,7 @@ const description = `A desk service whose outside copies never drift: one ordere
 
 Bodies are JSON. Times are UTC with three decimals, ids are UUIDs. A refusal is \`application/problem+json\`; each [code](/docs/errors) has a page. An address that exists refuses other methods with 405 and \`Allow\`. A field that a release has added shows in an object of before once that is written: by a client, or by the service soon after the upgrade, which moves its \`updatedAt\`.
 
-\`x-scope\` is the scope that an operation needs. \`x-events\` lists the event types that report a field or a move; where it is empty no event does, and only a sync shows the change. Enumerations of answers are open: later versions may know more words.`
+\`x-scope\` is the scope that an operation needs. \`x-events\` lists the event types that report a field or a move; where it is empty no event does, and only a sync shows the change. \`x-client\` is the method of the SDKs and the command that makes the call. Enumerations of answers are open: later versions may know more words.`
 
 /** Yields to the event loop, as it takes about 150 ms. Rejects when two operations or schemas have one name. */
 export async function openApiDocument(parts: readonly ApiModule[]): Promise<Json> {
@@ -100,6 +101,7 @@ function unique(entries: readonly (readonly [string, Json])[]): Json {
 function operationObject(operation: Route): Json {
   const { id, tag, summary, access, body, bodyOptional, answers } = operation
   const events = operation.events?.()
+  const client = clientMethod(operation)
   return {
     operationId: id,
     tags: [tag],
@@ -107,6 +109,7 @@ function operationObject(operation: Route): Json {
     description: descriptionOf(operation, events),
     ...(access === 'public' ? { security: [] } : {}),
     ...(access === 'public' || access === 'any key' ? {} : { 'x-scope': access }),
+    ...(client === null ? {} : { 'x-client': client }),
     ...(events === undefined ? {} : { 'x-events': [...events.always, ...events.sometimes] }),
     parameters: parametersOf(operation),
     ...(body === undefined ? {} : { requestBody: requestBody(body, !bodyOptional) }),

@@ -12,6 +12,7 @@ const readOrganization = route({
   method: 'get',
   path: '/v1/organization',
   id: 'getOrganization',
+  client: 'organization.get',
   tag: 'organization',
   summary: 'Read the organization',
   access: 'any key',

@@ -35,7 +35,18 @@ import {
   UnfinishedError,
 } from '../moves/everywhere.ts'
 import { MoveError, moveOrganization } from '../moves/move.ts'
-import { type Route, routesOf } from '../openapi/api-module.ts'
+import { type ApiModule, header, type Route, ref, routesOf } from '../openapi/api-module.ts'
+import {
+  count,
+  creationBody,
+  field,
+  nullable,
+  recordSchema,
+  text as shownText,
+  time,
+  uuid,
+  words,
+} from '../openapi/field-schemas.ts'
 import { createApiKey, createOrganization, type NewKey } from '../organization/create.ts'
 import { DeletionError } from '../organization/deletion.ts'
 import type { EncryptionKeys } from '../webhooks/vault.ts'
@@ -86,15 +97,65 @@ const moveFields = {
   to: text({ min: 1, max: 255, required: true, description: 'Its next database.' }),
 }
 
+const tenantId = field(uuid, 'Its id.')
+const tenantFields = {
+  organizationId: tenantId,
+  name: field(shownText, 'Its name.'),
+  status: field(words('active', 'suspended', 'deleting'), 'Whether its keys work.'),
+  suspendedAt: field(nullable(time), 'When it was suspended; null where it is not.'),
+  createdAt: field(time, 'When it was made.'),
+  keys: field(count, 'Its keys that are not revoked.'),
+  rows: field(count, 'Its objects.'),
+  bytes: field(count, 'Of their representations.'),
+  database: field(nullable(shownText), 'Its database; null where there is one.'),
+}
+const schemas = {
+  Tenant: recordSchema('An organization, as its operator sees it.', tenantFields),
+  TenantList: {
+    type: 'object',
+    description: 'All organizations.',
+    required: ['data'],
+    properties: { data: { type: 'array', items: ref('Tenant'), description: 'The oldest first.' } },
+  },
+  TenantKey: recordSchema('A key that was made.', {
+    organizationId: tenantId,
+    apiKeyId: field(uuid, 'The id of the key.'),
+    token: field(shownText, 'The key, shown this once.'),
+  }),
+  TenantDeletion: recordSchema('A deletion.', {
+    organizationId: tenantId,
+    rows: field(count, 'How many objects it deleted.'),
+  }),
+  TenantMove: recordSchema('A move.', {
+    organizationId: tenantId,
+    outcome: field(words('moved', 'unchanged'), 'Whether it was elsewhere.'),
+    from: field(shownText, 'The database it was in.'),
+    to: field(shownText, 'The database it is in.'),
+    rows: field(count, 'How many rows were copied.'),
+    paused: field(
+      nullable(count),
+      'Milliseconds that its writers waited; null when an earlier call did that.',
+    ),
+  }),
+  TenantCreate: creationBody(Object.entries(organizationFields), { name: 'Analytical Engines' }),
+  TenantKeyCreate: creationBody(Object.entries(keyFields), { name: 'Backend', scopes: ['tickets:read'] }),
+  TenantMoveTo: creationBody(Object.entries(moveFields), { to: 'two' }),
+}
+
 const route = routesOf<Admin>()
 const organizations = '/admin/v1/organizations'
 
 export const adminRoutes: readonly Route<Admin>[] = [
   operation('listOrganizations', 'get', organizations, {
+    summary: 'List organizations, the oldest first',
+    answers: 'TenantList',
     work: async ({ everywhere }, _id, _input, { signal }) =>
       done({ data: await listEverywhere(everywhere, { signal }) }),
   }),
   operation('createOrganization', 'post', organizations, {
+    summary: 'Create an organization with its first key',
+    answers: 'TenantKey',
+    input: 'TenantCreate',
     creates: true,
     fields: organizationFields,
     async work(installation, _id, { name, database }, { keep }) {
@@ -119,9 +180,13 @@ export const adminRoutes: readonly Route<Admin>[] = [
     },
   }),
   operation('getOrganization', 'get', `${organizations}/{id}`, {
+    summary: 'Read an organization',
+    answers: 'Tenant',
     work: async (installation, id) => done((await listed(installation, id)) ?? null),
   }),
   operation('deleteOrganization', 'delete', `${organizations}/{id}`, {
+    summary: 'Delete an organization and everything of it',
+    answers: 'TenantDeletion',
     async work({ everywhere, databases: [{ pool }] }, organizationId) {
       const rows = await deleteEverywhere(everywhere, await readDatabaseClock(pool), organizationId)
       return done(rows === null ? null : { organizationId, rows })
@@ -129,6 +194,11 @@ export const adminRoutes: readonly Route<Admin>[] = [
   }),
   ...(['suspend', 'resume'] as const).map((word) =>
     operation(`${word}Organization`, 'post', `${organizations}/{id}/${word}`, {
+      summary:
+        word === 'suspend'
+          ? 'Refuse the keys of an organization and hold its deliveries'
+          : 'End the suspension of an organization',
+      answers: 'Tenant',
       async work(installation, organizationId) {
         const { everywhere, databases } = installation
         const clock = await readDatabaseClock(databases[0].pool)
@@ -141,6 +211,10 @@ export const adminRoutes: readonly Route<Admin>[] = [
     }),
   ),
   operation('createOrganizationKey', 'post', `${organizations}/{id}/keys`, {
+    summary: 'Make a key of an organization',
+    answers: 'TenantKey',
+    client: 'organizations.createKey',
+    input: 'TenantKeyCreate',
     creates: true,
     fields: keyFields,
     async work(installation, organizationId, { name, scopes }, { keep }) {
@@ -159,6 +233,9 @@ export const adminRoutes: readonly Route<Admin>[] = [
     },
   }),
   operation('moveOrganization', 'post', `${organizations}/{id}/move`, {
+    summary: 'Move an organization to another database',
+    answers: 'TenantMove',
+    input: 'TenantMoveTo',
     fields: moveFields,
     async work(installation, organizationId, { to }) {
       const { databases, directory } = installation
@@ -173,20 +250,33 @@ export const adminRoutes: readonly Route<Admin>[] = [
   }),
 ]
 
-/**
- * Checks the operator's key. A value of null is answered 404, and an expected failure is a refusal. Not in
- * openapi.json, which is of what keys of organizations call.
- */
+/** The same for the clients' methods. Not in openapi.json, which is of what keys of organizations call. */
+export const adminApi = {
+  tags: [{ name: 'admin', description: "The operator's API." }],
+  routes: adminRoutes,
+  schemas: () => schemas,
+} satisfies ApiModule
+
+/** Checks the operator's key. A value of null is answered 404, and an expected failure is a refusal. */
 function operation<F extends Fields>(
   id: string,
   method: 'get' | 'post' | 'delete',
   path: `/${string}`,
   {
+    summary,
+    answers,
+    client,
+    input: inputSchema,
     creates = false,
     fields,
     work,
     complete,
   }: {
+    readonly summary: string
+    /** The schemas of the answer, and of the body where it has one. */
+    readonly answers: keyof typeof schemas
+    readonly input?: keyof typeof schemas
+    readonly client?: string
     /** The answer has a secret, which is shown this once. */
     readonly creates?: boolean
     /** Of its body. Default: the body is ignored. */
@@ -206,16 +296,19 @@ function operation<F extends Fields>(
     readonly complete?: (installation: Installation, planned: NewKey, input: StateOf<F>) => Promise<void>
   },
 ): Route<Admin> {
-  const answer = { description: 'The organization.', schema: {}, shownOnce: creates }
+  const answer = { description: 'The organization.', schema: ref(answers), shownOnce: creates }
   const status = creates ? 201 : 200
   return route({
     id,
     method,
     path,
     tag: 'admin',
-    summary: id,
+    summary,
+    ...(client !== undefined && { client }),
     access: 'public',
-    body: 'any',
+    // A body that is not read is ignored, whatever it is.
+    body: inputSchema ?? 'ignored',
+    ...(method === 'post' && { headers: [header('Idempotency-Key', 'Makes the POST safe to repeat.')] }),
     answers: { [status]: answer },
     errors: ['unauthorized', 'not_found', 'invalid_transition', 'unavailable'],
     admits({ key }, { headers }) {

@@ -361,6 +361,7 @@ const hastenDeliveries = route({
   method: 'post',
   path: '/v1/webhooks/{id}/hasten',
   id: 'hastenDeliveries',
+  client: 'webhooks.retryNow',
   summary: 'Attempt now what waits for a later attempt',
   description:
     'For an endpoint that is healthy again: deliveries that are pending are attempted at once instead of at the end of their delay; their schedules go on from there. Up to 5,000 a call, those that are due soonest first: while `hasMore` is true, ask again. Needs the read scope of every subscribed type as well.',

@@ -16,6 +16,7 @@ const route = routesOf<EncryptionKeys>()({
   method: 'get',
   path: '/.well-known/jwks.json',
   id: 'getWebhookKeys',
+  client: 'webhooks.publicKeys',
   tag: 'service',
   summary: 'The public keys that verify deliveries',
   description:

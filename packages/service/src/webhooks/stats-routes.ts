@@ -48,6 +48,7 @@ export function statsApi(kinds: readonly Kind[]) {
     ...shared,
     path: '/v1/stats',
     id: 'getStats',
+    client: 'deliveries.stats',
     summary: 'Results of deliveries, and changes, in steps of time',
     description:
       'Steps are whole, in UTC: none before the one that the delivery log begins in, none after now. Changes are of the kinds that the key may read, each object where its latest change is.',

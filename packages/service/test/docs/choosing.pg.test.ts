@@ -70,7 +70,7 @@ test('an endpoint skips what its own key changes', async () => {
 test('events are read without an endpoint', async () => {
   const { api, run } = await desk()
   const { id } = await makeCustomer(api)
-  const said = await run('webhooks.events(')
+  const said = await run('events.list(')
   expect(said).toMatch(new RegExp(`^customer.created ${id}\nGo on from [\\w-]{92}\n$`))
 })
 

@@ -72,7 +72,7 @@ test('a secret is rotated, deployed and ended, and no delivery is refused meanwh
     expect([turn - before, refused]).toEqual([2, 0])
   }
   const file = join(tmpdir(), `deskwire-secret-${webhook.id}`)
-  const [rotate, end] = ['rotateSecret(', 'dropPreviousSecret('].map((call) =>
+  const [rotate, end] = ['rotateSecret(', 'deletePreviousSecret('].map((call) =>
     blockWith('docs/guides/webhooks.md', 'ts', call),
   ) as [string, string]
   const settings = { ...environment, SECRET_FILE: file, RECEIVERS: receivers.join() }

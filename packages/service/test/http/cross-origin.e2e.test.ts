@@ -116,7 +116,7 @@ test('a page of any other origin is kept out by the browser', async () => {
   )
   const { host } = new URL(service.url)
   expect(outcome).toBe(
-    `ConnectionError: 0 connection_failed: ${host} answers, and the browser keeps that from pages of ${stranger.url}. The operator of the service allows them by DESKWIRE_CORS_ORIGINS.`,
+    `ConnectionFailedError: 0 connection_failed: ${host} answers, and the browser keeps that from pages of ${stranger.url}. The operator of the service allows them by DESKWIRE_CORS_ORIGINS.`,
   )
   expect(
     await inPage(

@@ -161,7 +161,7 @@ function Known({ apiKey }: { readonly apiKey: ApiKey }) {
         title="Expire old token?"
         verb="Expire"
         act={async () => {
-          await answerOf(api().apiKeys.dropPreviousToken(path.id))
+          await answerOf(api().apiKeys.deletePreviousToken(path.id))
           await renew()
         }}
       >

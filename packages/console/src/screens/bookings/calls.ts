@@ -1,4 +1,4 @@
-import type { BookingCancelInput, BookingFilters, BookingRescheduleInput } from '@deskwire/sdk'
+import type { BookingCancel, BookingFilters, BookingReschedule } from '@deskwire/sdk'
 import { type Changed, change, type Patch } from '../../api/change.ts'
 import { answerOf, api } from '../../api/client.ts'
 import type { Booking } from '../desk/objects.ts'
@@ -27,8 +27,8 @@ export function moveBooking(base: Booking, move: BookingMove, body: object): Pro
       const moves = {
         confirm: () => bookings.confirm(id, { ifMatch }),
         reject: () => bookings.reject(id, body, { ifMatch }),
-        cancel: () => bookings.cancel(id, body as BookingCancelInput, { ifMatch }),
-        reschedule: () => bookings.reschedule(id, body as BookingRescheduleInput, { ifMatch }),
+        cancel: () => bookings.cancel(id, body as BookingCancel, { ifMatch }),
+        reschedule: () => bookings.reschedule(id, body as BookingReschedule, { ifMatch }),
         complete: () => bookings.complete(id, { ifMatch }),
         'no-show': () => bookings.noShow(id, { ifMatch }),
       }

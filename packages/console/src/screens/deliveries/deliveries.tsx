@@ -25,7 +25,7 @@ const route = getRouteApi('/deliveries')
 
 /** One that has succeeded is sent again as a new delivery. */
 const resend = ({ webhookId, id, status }: Delivery) =>
-  answerOf(api().webhooks[status === 'succeeded' ? 'resend' : 'retry'](webhookId, id))
+  answerOf(api().deliveries[status === 'succeeded' ? 'resend' : 'retry'](webhookId, id))
 
 /** Milliseconds between looks for new deliveries. */
 const every = 5000
@@ -49,7 +49,7 @@ export function Deliveries() {
     load: (page, signal) =>
       answerOf(
         api()
-          .webhooks.allDeliveries({ ...query, ...page }, { signal })
+          .deliveries.list({ ...query, ...page }, { signal })
           .page(),
       ),
     every,

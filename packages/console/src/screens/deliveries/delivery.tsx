@@ -38,7 +38,7 @@ function Unplaced({ deliveryId }: { readonly deliveryId: string }) {
       const { data } = await client.ensureQueryData(endpointsQuery)
       for (const { id } of data) {
         try {
-          await answerOf(api().webhooks.delivery(id, deliveryId, { signal }))
+          await answerOf(api().deliveries.get(id, deliveryId, { signal }))
           return id
         } catch (error) {
           if (!(error instanceof ApiProblem) || error.status !== 404) throw error
@@ -76,19 +76,19 @@ function Known({ path }: { readonly path: { readonly id: string; readonly delive
   const endpoint = useEndpoints().byId.get(path.id)
   const delivery = useQuery({
     queryKey: ['delivery', path],
-    queryFn: ({ signal }) => answerOf(api().webhooks.delivery(path.id, path.deliveryId, { signal })),
+    queryFn: ({ signal }) => answerOf(api().deliveries.get(path.id, path.deliveryId, { signal })),
     refetchInterval: ({ state }) => (state.data?.status === 'pending' ? 1000 : 15_000),
   })
   const attempts = useQuery({
     // The list of attempts only changes with their number.
     queryKey: ['delivery', path, 'attempts', delivery.data?.attemptCount],
     queryFn: ({ signal }) =>
-      answerOf(api().webhooks.attempts(path.id, path.deliveryId, { limit: 100 }, { signal }).page()),
+      answerOf(api().deliveries.attempts(path.id, path.deliveryId, { limit: 100 }, { signal }).page()),
     enabled: delivery.isSuccess,
     placeholderData: (held) => held,
   })
   const retry = useMutation({
-    mutationFn: () => answerOf(api().webhooks.retry(path.id, path.deliveryId)),
+    mutationFn: () => answerOf(api().deliveries.retry(path.id, path.deliveryId)),
     onSuccess: () => {
       say('Delivery resent')
       return client.invalidateQueries({ queryKey: ['delivery', path] })
@@ -97,7 +97,7 @@ function Known({ path }: { readonly path: { readonly id: string; readonly delive
   })
 
   const resend = useMutation({
-    mutationFn: () => answerOf(api().webhooks.resend(path.id, path.deliveryId)),
+    mutationFn: () => answerOf(api().deliveries.resend(path.id, path.deliveryId)),
     onSuccess: (made) => {
       say('Delivery resent')
       return navigate({ to: '/deliveries/$id', params: { id: made.id }, search: { endpoint: path.id } })
@@ -217,7 +217,7 @@ function Exchange({ path, delivery, endpoint, last }: ExchangeProps) {
   const navigate = route.useNavigate()
   const payload = useQuery({
     queryKey: ['delivery', path, 'payload'],
-    queryFn: ({ signal }) => answerOf(api().webhooks.payload(path.id, path.deliveryId, { signal })),
+    queryFn: ({ signal }) => answerOf(api().deliveries.payload(path.id, path.deliveryId, { signal })),
     staleTime: Infinity,
   })
   const headers = headersOf(delivery, endpoint)

@@ -12,10 +12,7 @@ import { hostOf } from '../endpoints/endpoint-list.ts'
 const atMost = 500
 
 /** Of the list, whatever its status. */
-type FailedFilter = Omit<
-  NonNullable<Parameters<ReturnType<typeof api>['webhooks']['allDeliveries']>[0]>,
-  'status'
->
+type FailedFilter = Omit<NonNullable<Parameters<ReturnType<typeof api>['deliveries']['list']>[0]>, 'status'>
 
 interface ResendAllProps {
   readonly close: () => void
@@ -41,7 +38,7 @@ export function ResendAll({ close, filter, endpoints }: ResendAllProps) {
     // Another may have resent one meanwhile, or it is gone: the rest goes on.
     const { refused, refusals } = await forEach(chosen, async ({ id, webhookId }) => {
       try {
-        await answerOf(api().webhooks.retry(webhookId, id))
+        await answerOf(api().deliveries.retry(webhookId, id))
       } finally {
         setDone((before) => before + 1)
       }
@@ -91,7 +88,7 @@ async function readFailed(filter: FailedFilter, signal: AbortSignal) {
   const failed = new Map<string, Delivery>()
   const query = { ...filter, status: 'failed', limit: 100 } as const
   for (let offset = 0; ; offset += query.limit) {
-    const asked = api().webhooks.allDeliveries({ ...query, offset } as never, { signal })
+    const asked = api().deliveries.list({ ...query, offset } as never, { signal })
     const { data, pagination } = await answerOf(asked.page())
     for (const one of data) failed.set(one.id, one)
     if (!pagination.hasMore || failed.size >= atMost)

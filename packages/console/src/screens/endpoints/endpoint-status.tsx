@@ -32,7 +32,7 @@ export function EndpointStatus({ endpoint }: { readonly endpoint: Webhook }) {
 const pendingQuery = queryOptions({
   queryKey: ['deliveries', 'pending'],
   queryFn: ({ signal }) =>
-    answerOf(api().webhooks.allDeliveries({ status: 'pending', limit: 100 }, { signal }).page()),
+    answerOf(api().deliveries.list({ status: 'pending', limit: 100 }, { signal }).page()),
   refetchInterval: 10_000,
 })
 

@@ -225,7 +225,7 @@ function Known({ endpoint }: { readonly endpoint: Webhook }) {
         title="Expire old secret?"
         verb="Expire"
         act={async () => {
-          await answerOf(api().webhooks.dropPreviousSecret(path.id))
+          await answerOf(api().webhooks.deletePreviousSecret(path.id))
           await renew()
         }}
       >
@@ -289,7 +289,7 @@ function PingResult({ ping }: { readonly ping: Delivery }) {
   const { id, webhookId } = ping
   const { data = ping } = useQuery({
     queryKey: ['delivery', { id: webhookId, deliveryId: id }],
-    queryFn: ({ signal }) => answerOf(api().webhooks.delivery(webhookId, id, { signal })),
+    queryFn: ({ signal }) => answerOf(api().deliveries.get(webhookId, id, { signal })),
     refetchInterval: ({ state }) => (state.data?.status === 'succeeded' ? false : 1000),
   })
   return (
@@ -370,7 +370,7 @@ function Trouble({
     queryFn: ({ signal }) =>
       answerOf(
         api()
-          .webhooks.attempts(id, failed?.id ?? '', { limit: 1 }, { signal })
+          .deliveries.attempts(id, failed?.id ?? '', { limit: 1 }, { signal })
           .page(),
       ),
     enabled: failed !== undefined,

@@ -30,16 +30,14 @@ export function sayCount(count: number): string {
 
 type Query = Readonly<Record<string, string>>
 
-function read<T>(path: string, query: Query, signal: AbortSignal): Promise<T> {
-  const asked = api().request('GET', `/${path}?${new URLSearchParams(query)}`, { signal })
-  return answerOf(asked as Promise<T>)
-}
-
 /** Entries page by page; null: nothing is asked. */
 export function useEntries(query: Query | null) {
   return useInfiniteQuery({
     queryKey: keys.inbox(query),
-    queryFn: ({ pageParam, signal }) => read<Page>('inbox', { limit: '50', ...query, ...pageParam }, signal),
+    queryFn: ({ pageParam, signal }) => {
+      const asked: object = { limit: 50, ...query, ...pageParam }
+      return answerOf(api().inbox.list(asked, { signal }).page() as Promise<Page>)
+    },
     initialPageParam: {} as Query,
     getNextPageParam: ({ data, pagination }): Query | undefined => {
       const last = data.at(-1)
@@ -59,7 +57,7 @@ export function useCounts(assigneeId: string | null, isEnabled = true): Counts |
   const query: Query = assigneeId === null ? {} : { assigneeId }
   return useQuery({
     queryKey: keys.inbox('counts', query),
-    queryFn: ({ signal }) => read<Counts>('inbox/counts', query, signal),
+    queryFn: ({ signal }) => answerOf<Counts>(api().inbox.counts(query, { signal })),
     enabled: isEnabled,
     placeholderData: keepPreviousData,
   }).data

@@ -31,7 +31,7 @@ export function Checklist() {
   const deliveries = useQuery({
     queryKey: ['deliveries', 'first'],
     queryFn: ({ signal }) =>
-      answerOf(api().webhooks.allDeliveries({ status: 'succeeded', limit: 1 }, { signal }).page()),
+      answerOf(api().deliveries.list({ status: 'succeeded', limit: 1 }, { signal }).page()),
     enabled: mayRead,
     refetchInterval: ({ state }) => (state.data?.data.length === 0 ? 2_000 : false),
   }).data?.data

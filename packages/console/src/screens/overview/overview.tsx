@@ -179,7 +179,7 @@ const searchedUpTo = 1000
 /** How many deliveries are pending, and how old the oldest is, as far as it is searched for. */
 async function readWaiting({ signal }: { readonly signal: AbortSignal }) {
   const read = (offset: number) =>
-    answerOf(api().webhooks.allDeliveries({ status: 'pending', limit: 1, offset }, { signal }).page())
+    answerOf(api().deliveries.list({ status: 'pending', limit: 1, offset }, { signal }).page())
   const newest = await read(0)
   const { total } = newest.pagination
   const last = total <= 1 ? newest : await read(Math.min(total, searchedUpTo) - 1)

@@ -1,7 +1,7 @@
 /** The moves that a ticket allows (specification 4.6). A test compares them with the service's table. */
-import type { TicketInput } from '@deskwire/sdk'
+import type { TicketCreate } from '@deskwire/sdk'
 
-type Status = NonNullable<TicketInput['status']>
+type Status = NonNullable<TicketCreate['status']>
 
 export const ticketMoves: Readonly<Record<Status, readonly Status[]>> = {
   new: ['open', 'pending', 'on_hold', 'resolved'],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any, Generic
 
 from ..listing import Item, ListPage, just_after, list_page_of
@@ -18,11 +18,17 @@ class AsyncRows(Generic[Item]):
     """
 
     def __init__(
-        self, transport: AsyncTransport, path: Sequence[str], filters: Mapping[str, Any]
+        self,
+        transport: AsyncTransport,
+        path: Sequence[str],
+        filters: Mapping[str, Any],
+        *,
+        by_moment: bool = False,
     ) -> None:
         self._transport = transport
         self._path = path
-        self._filters = filters
+        self._filters = with_null(filters)
+        self._by_moment = by_moment
 
     async def page(self, *, limit: int = 20, offset: int = 0) -> ListPage[Item]:
         """One page, for display: rows move between pages while data changes."""
@@ -72,10 +78,62 @@ class AsyncRows(Generic[Item]):
             else:
                 offset += len(rows) - 1
 
-    @property
-    def _by_moment(self) -> bool:
-        """Deliveries, attempts and recoveries have no such filter."""
-        return self._path[-1] not in ("deliveries", "attempts", "recoveries")
+
+class AsyncPages(Generic[Item]):
+    """Rows of pages of which each names the next: iterate over them, or read one page."""
+
+    def __init__(
+        self,
+        transport: AsyncTransport,
+        path: Sequence[str],
+        filters: Mapping[str, Any],
+        following: Callable[[Any], Mapping[str, Any]],
+    ) -> None:
+        self._transport = transport
+        self._path = path
+        self._filters = with_null(filters)
+        self._following = following
+
+    async def page(self, **query: Any) -> Any:
+        """One page as the API answers it: `limit`, and what says where it begins."""
+        return await self._transport.request("GET", self._path, query={**self._filters, **query})
+
+    async def to_list(self, *, limit: int | None = None) -> list[Item]:
+        """The first `limit` rows, or all."""
+        rows: list[Item] = []
+        if limit == 0:
+            return rows
+        async for row in self:
+            rows.append(row)
+            if len(rows) == limit:
+                break
+        return rows
+
+    async def __aiter__(self) -> AsyncIterator[Item]:
+        query: Mapping[str, Any] = {}
+        while True:
+            answer = await self.page(**query)
+            for row in answer["data"]:
+                yield row
+            if not answer["pagination"]["hasMore"]:
+                return
+            query = self._following(answer)
+
+
+def by_cursor(answer: Any) -> Mapping[str, Any]:
+    """The next page of events: a cursor goes without `createdAfter`."""
+    return {"cursor": answer["pagination"]["nextCursor"], "createdAfter": None}
+
+
+def by_wait(answer: Any) -> Mapping[str, Any]:
+    """The next page of the inbox: after a conversation, and since when its customer waits."""
+    last = answer["data"][-1]
+    return {"after": last["conversation"]["id"], "afterSince": last["awaitingReplySince"]}
+
+
+def with_null(filters: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A filter that is None finds what has none: left out, it would find everything."""
+    return {name: "null" if one is None else one for name, one in filters.items()}
 
 
 def _identity(row: Any) -> Any:

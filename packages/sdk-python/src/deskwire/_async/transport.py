@@ -5,17 +5,18 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import time
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from itertools import count
 from typing import Any
 
 import httpx
 
-from .._address import base_of, key_of, path_of
+from .._address import base_of, environment_error, key_of, url_of
 from .._retry import parse_retry_after, pause_before
 from .._version import __version__
-from ..errors import APIConnectionError, DeskwireError, error_of, unexpected
+from ..errors import ConnectionFailedError, DeskwireError, error_of, unexpected
 
 _log = logging.getLogger("deskwire")
 # Bytes; the largest page of the service has some 20 MiB. A document has no largest size.
@@ -49,7 +50,7 @@ class AsyncTransport:
         self._timeout = timeout
         self._retries = retries
         self._owns_http = http_client is None
-        self._http = http_client or httpx.AsyncClient()
+        self._http = http_client or _http_of_environment()
 
     async def request(
         self,
@@ -60,45 +61,62 @@ class AsyncTransport:
         body: Any = None,
         idempotency_key: str | None = None,
         if_match: str | None = None,
+        if_none_match: str | None = None,
         timeout: float | None = None,
         is_document: bool = False,
+        stream: bool = False,
     ) -> Any:
-        """Returns the JSON of the answer, None for an answer without one.
+        """Returns the JSON of the answer, None for 204 and 304; a stream as it arrives.
 
         Raises:
             DeskwireError: The call failed, after the repetitions that are safe.
         """
         headers = dict(self._headers)
+        if stream:
+            headers["accept"] = "application/x-ndjson, application/problem+json"
         if method == "POST":
             # Made once per call, so that each repetition carries the same key.
             idempotency_key = idempotency_key or str(uuid.uuid4())
             headers["idempotency-key"] = idempotency_key
         if if_match is not None:
             headers["if-match"] = if_match
-        parameters = {name: one for name, one in (query or {}).items() if one is not None}
+        if if_none_match is not None:
+            headers["if-none-match"] = if_none_match
+        parameters = {
+            name: one if isinstance(one, (str, int, float)) else ",".join(one)
+            for name, one in (query or {}).items()
+            if one is not None
+        }
+        content = None if body is None else _json(body)
+        if content is not None:
+            headers["content-type"] = "application/json"
         seconds = self._timeout if timeout is None else timeout
+        held = seconds + float(parameters.get("wait", 0))
         request = self._http.build_request(
             method,
-            self._base + path_of(path),
+            url_of(self._base, path),
             params=parameters,
-            json=body,
+            content=content,
             headers=headers,
             # The service may hold the answer back for so long.
-            timeout=httpx.Timeout(seconds + parameters.get("wait", 0), connect=seconds),
+            timeout=httpx.Timeout(held, connect=seconds),
         )
         longest = _LONGEST_DOCUMENT if is_document else _LONGEST_ANSWER
         for repetition in count():
             not_sent = False
+            end = None if is_document else time.monotonic() + held
             try:
                 response = await self._http.send(request, stream=True, follow_redirects=False)
-                content = await _read(response, longest)
-                if response.status_code == 204:
+                if stream and response.is_success:
+                    return response
+                answer = await _read(response, longest, end)
+                if response.status_code in (204, 304):
                     return None
                 if response.is_success:
-                    return json.loads(content)
+                    return json.loads(answer)
                 error: DeskwireError = error_of(
                     response.status_code,
-                    content.decode("utf-8", "replace"),
+                    answer.decode("utf-8", "replace"),
                     url=str(request.url.copy_with(query=None)),
                     retry_after=parse_retry_after(response.headers.get("retry-after")),
                 )
@@ -110,7 +128,7 @@ class AsyncTransport:
                 error = unexpected(response.status_code, f"{request.url} did not answer with JSON.")
             except httpx.RequestError as cause:
                 not_sent = isinstance(cause, _NOT_SENT)
-                error = APIConnectionError(_why(cause, request.url))
+                error = ConnectionFailedError(_why(cause, request.url))
                 error.__cause__ = cause
             error.idempotency_key = idempotency_key
             pause = pause_before(repetition, method, error, limit=self._retries, not_sent=not_sent)
@@ -120,13 +138,42 @@ class AsyncTransport:
             await asyncio.sleep(pause)
         raise AssertionError("unreachable")
 
+    async def lines(self, path: Iterable[str]) -> AsyncIterator[bytes]:
+        """The lines of an answer as they arrive; what follows the last line break is no line.
+
+        Raises:
+            ConnectionFailedError: It broke off. Reading on is not repeated.
+        """
+        response: httpx.Response = await self.request("GET", path, stream=True)
+        rest = b""
+        try:
+            async for piece in response.aiter_bytes():
+                # Not by httpx, which takes U+2028 within a text for the end of a line.
+                *lines, rest = (rest + piece).split(b"\n")
+                for line in lines:
+                    yield line
+                if len(rest) > _LONGEST_ANSWER:
+                    raise unexpected(200, "A line of the answer does not end.")
+        except httpx.RequestError as cause:
+            raise ConnectionFailedError(_why(cause, response.request.url)) from cause
+        finally:
+            await response.aclose()
+
     async def aclose(self) -> None:
         if self._owns_http:
             await self._http.aclose()
 
 
-async def _read(response: httpx.Response, longest: int) -> bytes:
-    """Reads the answer up to a limit: a service that never ends it would fill the memory."""
+def _http_of_environment() -> httpx.AsyncClient:
+    """A client for the proxies and certificates that the environment names."""
+    try:
+        return httpx.AsyncClient()
+    except (ImportError, OSError, ValueError, httpx.InvalidURL) as cause:
+        raise environment_error(cause) from cause
+
+
+async def _read(response: httpx.Response, longest: int, end: float | None) -> bytes:
+    """Reads the answer up to a limit: without one it could fill the memory, or take for ever."""
     pieces: list[bytes] = []
     left = longest
     try:
@@ -134,10 +181,17 @@ async def _read(response: httpx.Response, longest: int) -> bytes:
             left -= len(piece)
             if left < 0:
                 raise _TooLong
+            if end is not None and time.monotonic() > end:
+                raise httpx.ReadTimeout("it was not complete", request=response.request)
             pieces.append(piece)
     finally:
         await response.aclose()
     return b"".join(pieces)
+
+
+def _json(body: Any) -> bytes:
+    """A body as it is meant: a float that JSON does not have is a ValueError."""
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
 
 
 def _why(cause: httpx.RequestError, url: httpx.URL) -> str:

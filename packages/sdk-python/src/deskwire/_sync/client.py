@@ -9,7 +9,8 @@ from typing import Any
 
 import httpx
 
-from .resources import Resources
+from .._address import admin_key_of
+from .resources import AdminResources, Resources
 from .transport import Transport
 
 
@@ -21,7 +22,7 @@ class Client(Resources):
     Args:
         base_url: For example `http://127.0.0.1:8080`. Default: `DESKWIRE_URL`.
         api_key: Default: `DESKWIRE_API_KEY`.
-        timeout: Seconds of silence after which an attempt fails.
+        timeout: Seconds for each attempt, to the end of its answer, and beyond them its `wait`.
         retries: How often a call is repeated where that is safe; 0 turns it off.
         http_client: Your own, for proxies and certificates. It stays open.
     """
@@ -54,9 +55,55 @@ class Client(Resources):
         )
 
     def close(self) -> None:
+        """Closes the connections, unless they are those of a client of yours."""
         self._transport.close()
 
     def __enter__(self) -> Client:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class AdminClient(AdminResources):
+    """A client of the operator's API, which makes and manages organizations.
+
+    Use it as a context manager, or call `close()` when you are done.
+
+    Args:
+        base_url: Default: `DESKWIRE_URL`.
+        api_key: The operator's. Default: `DESKWIRE_ADMIN_KEY`.
+        timeout, retries, http_client: As of `Client`.
+    """
+
+    def __init__(
+        self,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        *,
+        timeout: float = 30.0,
+        retries: int = 4,
+        http_client: httpx.Client | None = None,
+    ) -> None:
+        self._transport = Transport(
+            base_url,
+            admin_key_of(api_key),
+            timeout=timeout,
+            retries=retries,
+            http_client=http_client,
+        )
+        super().__init__(self._transport)
+
+    def close(self) -> None:
+        """Closes the connections, unless they are those of a client of yours."""
+        self._transport.close()
+
+    def __enter__(self) -> AdminClient:
         return self
 
     def __exit__(

@@ -3,19 +3,31 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import time
 from collections.abc import Iterator, Callable, Iterable
-from typing import Any, Generic
+from typing import Any, Generic, Literal
 
 from .._retry import jitter, retry_after_of
-from ..errors import APIConnectionError, DeskwireError, RateLimitError, ServerError, unexpected
-from ..stream import BEGINNING, Page, Row, page_of
+from ..errors import ConnectionFailedError, DeskwireError, unexpected
+from ..stream import (
+    BEGINNING,
+    Checkpoint,
+    Digest,
+    Page,
+    Removal,
+    Row,
+    Upsert,
+    change_of,
+    page_of,
+)
 from .transport import Transport
 
 _log = logging.getLogger("deskwire")
 _LONGEST_WAIT = 50
 _IDS_OF_CALL = 100
+_PROVED: tuple[Literal["count"], Literal["digest"]] = ("count", "digest")
 
 
 class Stream(Generic[Row]):
@@ -71,7 +83,9 @@ class Stream(Generic[Row]):
             try:
                 # The first answer is not held back: it tells the caller where it is.
                 page = self._page(cursor, updated_after, limit, 0 if first else wait)
-            except (APIConnectionError, RateLimitError, ServerError) as error:
+            except DeskwireError as error:
+                if not error.is_transient:
+                    raise
                 pause = retry_after_of(error) + jitter(failures, 1.0, 30.0)
                 failures += 1
                 _log.warning("following again in %.1f s: %s", pause, error)
@@ -100,10 +114,55 @@ class Stream(Generic[Row]):
         return page
 
 
+class Export(Generic[Row]):
+    """All rows of a kind as one answer: iterate over its changes, and apply each to a copy.
+
+    Rows that change meanwhile come again, and removals of rows that came before. The end is a
+    proof: `ConnectionFailedError` is raised instead where the changes are not those of the
+    checkpoint, or the answer breaks off. Nothing is sent before the iteration.
+    """
+
+    def __init__(self, transport: Transport, name: str) -> None:
+        self._transport = transport
+        self._name = name
+        self.cursor: str | None = None
+        """Where a sync goes on from the end; None until then."""
+        self.checkpoint: Checkpoint | None = None
+        """What the rows were proved by; None as long as `cursor` is."""
+
+    def __iter__(self) -> Iterator[Upsert[Row] | Removal]:
+        self.cursor = self.checkpoint = None
+        versions: dict[str, str] = {}
+        end: Any = None
+        for line in self._transport.lines([self._name, "export"]):
+            record = json.loads(line)
+            if record["object"] == "export_end":
+                end = record
+                continue
+            change = change_of(record)
+            if isinstance(change, Removal):
+                versions.pop(change.id, None)
+            else:
+                versions[change.row["id"]] = change.row["updatedAt"]
+            yield change
+        if end is None:
+            raise ConnectionFailedError("The export broke off before its last line.")
+        digest = Digest()
+        for id, updated_at in versions.items():
+            digest.add(id, updated_at, "")
+        if any(digest.checkpoint[part] != end["checkpoint"][part] for part in _PROVED):
+            raise unexpected(200, "The rows of the export are not those of its checkpoint.")
+        self.cursor, self.checkpoint = end["nextCursor"], end["checkpoint"]
+
+
 class Kind(Stream[Row]):
     """What every kind of the stream has, besides its own calls."""
 
     kind: str
+
+    def export(self) -> Export[Row]:
+        """Every row of the kind, proved complete at the end; its cursor begins a sync."""
+        return Export(self._transport, self._name)
 
     def get_many(self, ids: Iterable[str]) -> list[Row]:
         """The rows with these ids, in no order; those that do not exist are left out."""

@@ -24,7 +24,7 @@ import {
   routesOf,
 } from '../../openapi/api-module.ts'
 import { exampleCheckpoint } from '../../openapi/shared-schemas.ts'
-import { capitalized, exampleObject, schemaName } from '../docs/kind-schemas.ts'
+import { camelCase, capitalized, exampleObject, schemaName } from '../docs/kind-schemas.ts'
 import { type Changes, noSuchObject } from '../model/changes.ts'
 import type { Kind } from '../model/kind.ts'
 
@@ -126,6 +126,7 @@ function exportOne(kind: Kind, kinds: readonly Kind[]) {
     method: 'get',
     path: `/v1/${kind.plural}/{id}/export`,
     id: `export${capitalized(kind.name)}`,
+    client: `${camelCase(kind.plural)}.exportOne`,
     summary: `Everything about one ${kind.name}`,
     description: `The ${kind.name} and each object that refers to it, whole. Needs ${scopes.join(', ')}. An answer that is no whole JSON was cut off.`,
     answers: {

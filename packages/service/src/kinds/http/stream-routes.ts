@@ -39,6 +39,7 @@ export function streamApi(kinds: readonly Kind[]) {
     method: 'get',
     path,
     id: 'listChanges',
+    client: 'changes.sync',
     tag: 'changes',
     summary: 'Sync all kinds as one',
     description:
