@@ -25,21 +25,20 @@
 --     inbox                  open conversations that wait        triggers on conversations and messages
 --     events                 what happened, a partition a week   commits, pings, reports of endpoints
 --     idempotency_keys       stored responses, for 24 hours      the commit that made the response
---     erasures, detachments  what events and responses still     commits that remove; maintenance deletes them
---                            show of removed objects             once it has erased that
+--     erasures               what events, responses and the log  commits and deletions; maintenance deletes them
+--                            still have of what was removed      once it has erased that
 --
 --   Delivery: of events to endpoints
 --     webhooks               endpoints                           calls that manage endpoints, workers that disable
 --       webhook_secrets      signing secrets, sealed             rotations
 --       webhook_health       recent results                      completions
 --       endpoint_queues      when work is due, and who has it    commits, claims, completions
---       recoveries           replays of missed events            a call; workers, piece by piece
---       fan_outs             deliveries of large commits         such a commit; workers, piece by piece
+--       delivery_jobs        deliveries still to be created:     large commits, and calls that replay missed
+--                            of large commits, of replays        events; workers, piece by piece
 --     deliveries             event and endpoint: pending ones    commits create them, completions complete them
 --                            apart, completed a partition a week
 --     attempts               all but each delivery's last        completions
 --     delivery_stats         counts by the minute and the hour   completions
---     removed_webhooks       whose deliveries are still there    the deletion; maintenance
 --     summary_jobs           resolutions without a summary       workers
 --
 --   Several databases (decision 65, decision 66)
@@ -244,21 +243,19 @@ create table idempotency_keys (
 create index idempotency_keys_age on idempotency_keys (created_at);
 create index idempotency_keys_subject on idempotency_keys (organization_id, subject_id);
 
--- Removed objects whose stored payloads and responses still have to be erased.
+-- What a removal leaves to maintenance: the stored payloads and responses of an object, those of an object that has
+-- lost a reference, and the deliveries of an endpoint.
 create table erasures (
   organization_id uuid not null,
-  subject_id uuid not null,
-  removed_at timestamptz(3) not null,
-  primary key (organization_id, subject_id)
-);
-
--- Objects that a removal took a reference from: their stored payloads and responses still have it.
-create table detachments (
-  organization_id uuid not null,
+  what text not null,
   subject_id uuid not null,
   removed_id uuid not null,
-  field text not null,
-  primary key (organization_id, subject_id, removed_id, field)
+  field text not null default ''::text,
+  removed_at timestamptz(3) not null,
+  primary key (organization_id, subject_id, removed_id, field),
+  check ((what = 'reference'::text) = (field <> ''::text)),
+  check ((what = 'reference'::text) = (subject_id <> removed_id)),
+  check (what = any (array['object'::text, 'reference'::text, 'endpoint'::text]))
 );
 
 -- Endpoints: addresses that events are delivered to.
@@ -350,14 +347,6 @@ create table endpoint_queues (
 ) with (fillfactor=20, autovacuum_vacuum_threshold=200, autovacuum_vacuum_cost_delay=0);
 create index endpoint_queues_due on endpoint_queues (priority, due_at) where due_at is not null;
 
--- Endpoints that are gone and whose deliveries still have to be removed.
-create table removed_webhooks (
-  organization_id uuid not null,
-  webhook_id uuid not null,
-  removed_at timestamptz(3) not null,
-  primary key (organization_id, webhook_id)
-);
-
 -- Events on their way to endpoints: pending deliveries in a partition of their own, completed ones in a partition a
 -- week.
 create table deliveries (
@@ -440,47 +429,33 @@ create table delivery_stats (
 create table delivery_stats_default partition of delivery_stats default;
 create index delivery_stats_default_age on delivery_stats_default (at);
 
--- Jobs that replay the events that an endpoint missed, piece by piece.
-create table recoveries (
+-- Spans of events of which an endpoint still gets deliveries: those of a large commit, a row a commit and endpoint, and
+-- those that it missed (a recovery, which stays as a record when it is done).
+create table delivery_jobs (
   organization_id uuid not null,
   webhook_id uuid not null,
   id uuid not null,
+  kind text not null,
   since timestamptz(3) not null,
   until timestamptz(3) not null,
+  types text[],
+  conditions jsonb,
+  own_key text,
+  include_succeeded boolean not null default false,
   retried integer not null default 0,
   created integer not null default 0,
-  include_succeeded boolean not null default false,
   created_at timestamptz(3) not null,
   finished_at timestamptz(3),
   position uuid not null,
   due_at timestamptz(3),
-  lease_id uuid,
-  lease_until timestamptz(3),
   primary key (organization_id, webhook_id, id),
   foreign key (organization_id, webhook_id) references webhooks(organization_id, id) on delete cascade,
   check ((finished_at is null) = (due_at is not null)),
-  check ((lease_id is null) = (lease_until is null)),
+  check ((kind = 'large_commit'::text) = (types is not null)),
+  check (kind = any (array['large_commit'::text, 'recovery'::text])),
   check (since <= until)
 );
-create index recoveries_due on recoveries (due_at) where due_at is not null;
-
--- Deliveries of large commits that are still to be created, a row a commit and endpoint. Later changes of the
--- endpoint do not change it.
-create table fan_outs (
-  organization_id uuid not null,
-  webhook_id uuid not null,
-  stamp timestamptz(3) not null,
-  types text[] not null,
-  max_attempts integer not null,
-  position uuid not null,
-  due_at timestamptz(3) not null,
-  conditions jsonb,
-  own_key text,
-  primary key (organization_id, webhook_id, stamp),
-  foreign key (organization_id, webhook_id) references webhooks(organization_id, id) on delete cascade,
-  check (max_attempts > 0)
-);
-create index fan_outs_due on fan_outs (due_at);
+create index delivery_jobs_due on delivery_jobs (due_at) where due_at is not null;
 
 -- Resolutions that wait for their summary, until nothing is left to write.
 create table summary_jobs (
@@ -1131,11 +1106,11 @@ begin
       where w.organization_id = p_organization_id and w.id = any(p_webhooks);
   end if;
   if v_large then
-    insert into fan_outs (organization_id, webhook_id, stamp, types, conditions, own_key, max_attempts, position,
-      due_at)
-      select p_organization_id, w.id, p_stamp, w.events, w.options->'conditions',
-          case when w.options ? 'skipOwn' then w.api_key_id::text end, p_events[1].max_attempts,
-          first_uuid_v7(p_stamp), p_now
+    insert into delivery_jobs (organization_id, webhook_id, id, kind, since, until, types, conditions, own_key,
+        created_at, position, due_at)
+      select p_organization_id, w.id, first_uuid_v7(p_stamp), 'large_commit', p_stamp, p_stamp, w.events,
+          w.options->'conditions', case when w.options ? 'skipOwn' then w.api_key_id::text end,
+          p_now, first_uuid_v7(p_stamp), p_now
         from webhooks w where w.organization_id = p_organization_id and w.id = any(p_webhooks);
     return jsonb_build_object('large', true, 'woken', '{}'::jsonb);
   end if;
@@ -1378,8 +1353,8 @@ begin
           and t.organization_id = r.organization_id and t.id = r.id
         returning t.id, t.body, r.body as old_body, r.removed_id),
     noted as (
-      insert into detachments (organization_id, subject_id, removed_id, field)
-        select p_organization_id, d.id, d.removed_id, 'customerId' from detached d
+      insert into erasures (organization_id, what, subject_id, removed_id, field, removed_at)
+        select p_organization_id, 'reference', d.id, d.removed_id, 'customerId', p_stamp from detached d
         on conflict do nothing)
     select array_agg(row('conversation', w.id, w.told, null,
         case when w.told is not null then '{conversation.deleted}'::text[] end, null, p_of.trace_context, p_of.cause,
@@ -1413,8 +1388,8 @@ begin
           and t.organization_id = r.organization_id and t.id = r.id
         returning t.id, t.body, r.body as old_body, r.removed_id),
     noted as (
-      insert into detachments (organization_id, subject_id, removed_id, field)
-        select p_organization_id, d.id, d.removed_id, '/assigneeId' from detached d
+      insert into erasures (organization_id, what, subject_id, removed_id, field, removed_at)
+        select p_organization_id, 'reference', d.id, d.removed_id, '/assigneeId', p_stamp from detached d
         on conflict do nothing)
     select array_agg(row('conversation', w.id, w.told, null,
         case when w.told is not null then '{conversation.deleted}'::text[] end, null, p_of.trace_context, p_of.cause,
@@ -1714,8 +1689,8 @@ begin
       v_erases := false;
     end loop;
     -- Of whatever is removed, maintenance erases earlier payloads and responses.
-    insert into erasures (organization_id, subject_id, removed_at)
-      select p_organization_id, g.id, v_stamp from unnest(v_written) g where g.rows < 0;
+    insert into erasures (organization_id, what, subject_id, removed_id, removed_at)
+      select p_organization_id, 'object', g.id, g.id, v_stamp from unnest(v_written) g where g.rows < 0;
   end if;
 
   -- 5. Refusals: unique values and times that are taken, references that dangle, referring rows that have moved on.
@@ -2033,9 +2008,8 @@ $function$;
 
 -- Others, each in a file of its name below packages/service/src:
 -- add_webhook_secret, can_send_again, count_log, count_responses, create_api_key, create_console_link
--- create_webhook, delete_webhook, disable_registered, disable_webhook, drop_previous_secrets
--- drop_previous_tokens, erasure_receipt, expire_api_key, fail_pending, fan_out_piece, is_last_manager
--- key_is_unchanged, log_of_endpoint, log_of_event, missed_since, ping_webhook, read_log, record_event
--- recover_piece, recover_webhook, replayed, report_endpoint, require_sealed_with, resend_delivery
--- retry_delivery, retry_now, revoke_api_key, rotate_api_key, rotate_webhook_secret, store_lone_response
--- store_response, update_api_key, update_webhook
+-- create_webhook, delete_webhook, delivery_job_piece, disable_registered, disable_webhook, drop_previous_secrets
+-- drop_previous_tokens, erasure_receipt, expire_api_key, fail_pending, is_last_manager, key_is_unchanged
+-- log_of_endpoint, log_of_event, missed_since, ping_webhook, read_log, record_event, recover_webhook, replayed
+-- report_endpoint, require_sealed_with, resend_delivery, retry_delivery, retry_now, revoke_api_key
+-- rotate_api_key, rotate_webhook_secret, store_lone_response, store_response, update_api_key, update_webhook

@@ -21,10 +21,10 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   ],
   'maintenance: finds what is due, and goes on by organization': [
     'select e.organization_id, e.subject_id, e.removed_at <= $1 as settled from erasures e',
-    'select d.organization_id, d.subject_id, d.removed_id, d.field from detachments d',
+    'select e.organization_id, e.subject_id, e.removed_id, e.field from erasures e',
     'select k.organization_id, k.api_key_id, k.method, k.path, k.key, k.created_at from idempotency_keys k',
-    'select r.organization_id, r.webhook_id from removed_webhooks r',
-    'select r.organization_id, r.webhook_id, r.id from recoveries r',
+    'select e.organization_id, e.subject_id as webhook_id from erasures e',
+    'select r.organization_id, r.webhook_id, r.id from delivery_jobs r',
     'select t.organization_id, t.id from events_default t',
     'select distinct t.organization_id, t.delivery_id from attempts_default t',
     'select t.organization_id, t.webhook_id, t.id from deliveries_default t',

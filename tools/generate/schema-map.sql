@@ -25,21 +25,20 @@
 --     inbox                  open conversations that wait        triggers on conversations and messages
 --     events                 what happened, a partition a week   commits, pings, reports of endpoints
 --     idempotency_keys       stored responses, for 24 hours      the commit that made the response
---     erasures, detachments  what events and responses still     commits that remove; maintenance deletes them
---                            show of removed objects             once it has erased that
+--     erasures               what events, responses and the log  commits and deletions; maintenance deletes them
+--                            still have of what was removed      once it has erased that
 --
 --   Delivery: of events to endpoints
 --     webhooks               endpoints                           calls that manage endpoints, workers that disable
 --       webhook_secrets      signing secrets, sealed             rotations
 --       webhook_health       recent results                      completions
 --       endpoint_queues      when work is due, and who has it    commits, claims, completions
---       recoveries           replays of missed events            a call; workers, piece by piece
---       fan_outs             deliveries of large commits         such a commit; workers, piece by piece
+--       delivery_jobs        deliveries still to be created:     large commits, and calls that replay missed
+--                            of large commits, of replays        events; workers, piece by piece
 --     deliveries             event and endpoint: pending ones    commits create them, completions complete them
 --                            apart, completed a partition a week
 --     attempts               all but each delivery's last        completions
 --     delivery_stats         counts by the minute and the hour   completions
---     removed_webhooks       whose deliveries are still there    the deletion; maintenance
 --     summary_jobs           resolutions without a summary       workers
 --
 --   Several databases (decision 65, decision 66)

@@ -2,7 +2,7 @@
 import type { Locator } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { systemClock } from '../../service/src/kernel/timestamps.ts'
-import { recovererOn } from '../../service/test/webhooks/recovery.fixture.ts'
+import { deliveryJobsOn } from '../../service/test/webhooks/recovery.fixture.ts'
 import { makeCustomer } from '../../testbed/desk.ts'
 import { hour } from '../../testbed/hooks.ts'
 import { answer } from '../../testbed/receiver.ts'
@@ -186,7 +186,7 @@ test('one that fails says why, and what it has missed is sent again in two click
   const history = page.getByRole('region', { name: 'Resend history' })
   await history.waitFor()
   expect(await history.getByText('Nothing is missing').count()).toBe(0)
-  await recovererOn(bench().service, systemClock).runDue()
+  await deliveryJobsOn(bench().service, systemClock).runDue()
   await bench().engine.runDue()
   await page.getByText('Completed').waitFor()
   await history.getByText('3 pending deliveries retried', { exact: true }).waitFor()
@@ -240,7 +240,7 @@ test('everything that failed before it was disabled and enabled is sent again, a
   await audit()
   await dialog.getByRole('button', { name: 'Resend' }).click()
   await page.getByRole('region', { name: 'Resend history' }).waitFor()
-  await recovererOn(bench().service, systemClock).runDue()
+  await deliveryJobsOn(bench().service, systemClock).runDue()
   await bench().engine.runDue()
   const [recovery] = (await api.get(`/v1/webhooks/${failing.id}/recoveries`)).json.data
   expect(recovery).toMatchObject({ status: 'done', retried: 12, created: 1 })

@@ -3,8 +3,8 @@
 import type { Schema, SchemaFunction } from './db/migration.ts'
 import { baseline } from './db/migrations/baseline.ts'
 import { archiveAttemptsFunction, completeFunction, countDeliveriesFunction } from './delivery/complete.ts'
+import { deliveryJobPieceFunction } from './delivery/delivery-jobs.ts'
 import { disableFunction, failPendingFunction, retryNowFunction } from './delivery/endpoint-queues.ts'
-import { fanOutFunction } from './delivery/fan-outs.ts'
 import { commitDelivery, missedFunction } from './delivery/functions.ts'
 import { disableRegisteredFunction, expireFunction } from './delivery/registrants.ts'
 import { kinds as deskKinds } from './desk/index.ts'
@@ -23,7 +23,6 @@ import { createLinkFunction } from './keys/console-links.ts'
 import { keyFunctions } from './keys/store.ts'
 import type { Kind } from './kinds/model/kind.ts'
 import { logFunctions, webhookFunctions } from './webhooks/functions.ts'
-import { recoverPieceFunction } from './webhooks/recovery/job.ts'
 import { beginRecoveryFunction } from './webhooks/recovery/store.ts'
 import { reportFunction } from './webhooks/report-endpoints.ts'
 
@@ -54,10 +53,9 @@ export function schemaOf(
       disableFunction,
       failPendingFunction,
       retryNowFunction,
-      recoverPieceFunction(tables),
       recordEventFunction,
       reportFunction(tables),
-      fanOutFunction(tables),
+      deliveryJobPieceFunction(tables),
       disableRegisteredFunction,
       expireFunction,
       ...webhookFunctions,

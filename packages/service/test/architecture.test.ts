@@ -344,7 +344,6 @@ describe('SQL', () => {
         'backup/tables.ts: select id from schema_migrations order by id',
         // Of all organizations, by a restore, before anything else uses the database.
         'delivery/leases.ts: update endpoint_queues set lease_id = null, lease_',
-        'delivery/leases.ts: update recoveries set lease_id = null, lease_until',
         // The server, the catalogue, and the list of migrations; an endpoint that the operator names.
         // Whether anything of any organization is stored for too long.
         "doctor/database.ts: select 'payloads of removed objects' as what where",

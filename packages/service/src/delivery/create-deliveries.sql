@@ -30,11 +30,11 @@ begin
       where w.organization_id = p_organization_id and w.id = any(p_webhooks);
   end if;
   if v_large then
-    insert into fan_outs (organization_id, webhook_id, stamp, types, conditions, own_key, max_attempts, position,
-      due_at)
-      select p_organization_id, w.id, p_stamp, w.events, w.options->'conditions',
-          case when w.options ? 'skipOwn' then w.api_key_id::text end, p_events[1].max_attempts,
-          first_uuid_v7(p_stamp), p_now
+    insert into delivery_jobs (organization_id, webhook_id, id, kind, since, until, types, conditions, own_key,
+        created_at, position, due_at)
+      select p_organization_id, w.id, first_uuid_v7(p_stamp), 'large_commit', p_stamp, p_stamp, w.events,
+          w.options->'conditions', case when w.options ? 'skipOwn' then w.api_key_id::text end,
+          p_now, first_uuid_v7(p_stamp), p_now
         from webhooks w where w.organization_id = p_organization_id and w.id = any(p_webhooks);
     return jsonb_build_object('large', true, 'woken', '{}'::jsonb);
   end if;

@@ -23,7 +23,7 @@ export const skipReasonFunction = (tables: readonly StreamTable[]): SchemaFuncti
   )
 
 /** Deliveries that a commit creates itself: meanwhile its organization cannot commit anything else. */
-const fanOutBeyond = 1_000
+const largeBeyond = 1_000
 
 /** What the commit function needs for its events, in the order in which it is created. */
 export const commitDelivery = (tables: readonly StreamTable[]): readonly SchemaFunction[] => [
@@ -34,7 +34,7 @@ export const commitDelivery = (tables: readonly StreamTable[]): readonly SchemaF
   schemaObject(sql('./active-endpoints.sql')),
   schemaObject(
     fillTemplate(sql('./create-deliveries.sql'), {
-      large: String(fanOutBeyond),
+      large: String(largeBeyond),
       clocks_apart: String(deliveryTuning.drain.clocksApart),
     }),
     [newDeliveryType, insertDeliveriesFunction, skipReasonFunction(tables), wakeQueuesFunction],

@@ -39,7 +39,6 @@ export async function resumeDeliveries(tx: Pick<Tx, 'query'>, now: number): Prom
          lost_leases = 0, alone_left = 0, alone_id = null, alone_since = null
        where lease_id is not null or worker_id is not null or lost_leases > 0 or alone_left > 0 or alone_id is not null`,
   )
-  await tx.query('update recoveries set lease_id = null, lease_until = null where lease_id is not null')
   await tx.query(
     `update webhook_health set failing_since = $1 where failing_since is not null and failing_since < $1
        and organization_id <> all(${notServedOrganizations})`,

@@ -2,9 +2,9 @@
 -- missed event, never after it; null when nothing was missed.
 --
 -- The earliest of: the events of the oldest failed deliveries, of which so many are looked at, as those of a large
--- commit are created late though their events are older; the windows of recoveries whose deliveries (younger than
--- their events) failed; and the time at which the endpoint was disabled, less a minute, as clocks differ. Not earlier
--- than the endpoint, or than what a recovery requested within a minute may begin at.
+-- commit are created late though their events are older; the windows of delivery jobs whose deliveries (younger
+-- than their events) failed; and the time at which the endpoint was disabled, less a minute, as clocks differ.
+-- Not earlier than the endpoint, or than what a recovery requested within a minute may begin at.
 create function missed_since(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz,
   p_log_begin timestamptz) returns timestamptz
 language plpgsql volatile set plan_cache_mode = force_generic_plan set enable_sort = off as $function$
@@ -22,7 +22,7 @@ begin
           and d.event_type <> 'ping'
           and (w.options @> '{"format": "mcp"}' and d.response_status in (__final_statuses__)) is not true
         order by d.status, d.id limit 100) f),
-      (select min(r.since) from recoveries r
+      (select min(r.since) from delivery_jobs r
         where r.organization_id = p_organization_id and r.webhook_id = p_webhook_id and r.created > 0
           and exists (select 1 from deliveries d
             where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id

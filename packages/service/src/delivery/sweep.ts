@@ -1,5 +1,5 @@
 /**
- * Finds queues, recoveries and large commits that are due but do not say so. There should be none, unless a clock was
+ * Finds queues and delivery jobs that are due but do not say so. There should be none, unless a clock was
  * set back.
  */
 import type { FastifyBaseLogger } from 'fastify'
@@ -172,7 +172,7 @@ export interface Walked {
 
 /**
  * After a clock was set back: makes due the deliveries that were created or started over later than now and not
- * attempted since, and recoveries. Each call walks a piece of the pending deliveries that are not due, from `position`;
+ * attempted since, and delivery jobs. Each call walks a piece of the pending deliveries that are not due, from `position`;
  * null is the beginning. A schedule's first attempt is never due later than now, unless a clock was ahead. Retries keep
  * their time.
  */
@@ -182,8 +182,7 @@ export async function wakeAfterClockSetBack(
   position: QueuePosition | null,
 ): Promise<Walked> {
   if (position === null) {
-    await wakeRecoveries(pool, now)
-    await wakeFanOuts(pool, now)
+    await wakeJobs(pool, now)
   }
   // What is being committed at this moment is no evidence.
   const since = formatTimestamp(now + soon)
@@ -254,33 +253,18 @@ async function beginNow(
   )
 }
 
-/** Resets recoveries that wait, or are leased, for longer than any can. */
-async function wakeRecoveries(pool: Queryable, now: number): Promise<void> {
-  const latest = formatTimestamp(now + recoveryWaits + soon)
-  const { rows } = await pool.query<QueueRow>({
-    text: `select distinct r.organization_id, r.webhook_id from recoveries r
-           where r.finished_at is null and (r.due_at > $1 or r.lease_until > $1)`,
-    values: [latest],
-  })
-  for (const row of rows) {
-    await pool.query(
-      `update recoveries set due_at = least(due_at, $3),
-         lease_until = case when lease_until > $4 then $3 else lease_until end
-       where organization_id = $1 and webhook_id = $2 and finished_at is null`,
-      [row.organization_id, row.webhook_id, formatTimestamp(now), latest],
-    )
-  }
-}
-
-async function wakeFanOuts(pool: Queryable, now: number): Promise<void> {
+/** Makes delivery jobs due that wait for longer than any can. */
+async function wakeJobs(pool: Queryable, now: number): Promise<void> {
+  const waitsTooLong = `j.due_at > case j.kind when 'recovery' then $2::timestamptz else $1::timestamptz end`
+  const latest = [now + soon, now + soon + recoveryWaits].map(formatTimestamp)
   const { rows } = await pool.query<{ organization_id: string }>(
-    'select distinct f.organization_id from fan_outs f where f.due_at > $1',
-    [formatTimestamp(now + soon)],
+    `select distinct j.organization_id from delivery_jobs j where ${waitsTooLong}`,
+    latest,
   )
   for (const { organization_id: organizationId } of rows) {
-    await pool.query('update fan_outs set due_at = $2 where organization_id = $1 and due_at > $2', [
-      organizationId,
-      formatTimestamp(now),
-    ])
+    await pool.query(
+      `update delivery_jobs j set due_at = $4 where j.organization_id = $3 and ${waitsTooLong}`,
+      [...latest, organizationId, formatTimestamp(now)],
+    )
   }
 }

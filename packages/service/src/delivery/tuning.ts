@@ -122,7 +122,7 @@ export const deliveryTuning = deepFreeze({
     setBackBy: 1_000,
     /** Other machines may follow a clock that was set back within this many sweeps, each of which searches again. */
     suspiciousSweeps: 4,
-    /** The longest wait or lease of a recovery: it looks at a disabled endpoint each minute. */
+    /** The longest wait of a recovery: it looks at a disabled endpoint each minute. */
     recoveryWaits: 60_000,
     /** Read by one statement, so that nothing waits long behind it. */
     queuesAtOnce: 1_000,
@@ -141,19 +141,6 @@ export const deliveryTuning = deepFreeze({
   },
   /** Expired keys: `registrants.ts`. */
   registrants: { ...jobs, every: 1_000 },
-  /** Recoveries: `webhooks/recovery/job.ts`. */
-  recoveries: {
-    ...jobs,
-    every: 250,
-    /** Pieces of one recovery in a row, after which others have theirs. */
-    piecesInARow: 50,
-    /** Events read in one piece, for which the organization's writers wait: 200 take 4 to 10 ms. */
-    eventsAPiece: 200,
-    /** Deliveries due at an endpoint beyond which a recovery pauses. */
-    backlogAtMost: 1_000,
-    /** A worker's lease of a recovery. A piece takes a few milliseconds. */
-    leaseFor: 10_000,
-  },
   /** Events about endpoints: `webhooks/report-endpoints.ts`. */
   reports: {
     ...jobs,
@@ -163,14 +150,16 @@ export const deliveryTuning = deepFreeze({
     /** The fraction of `disableAfter` that counts as soon disabled. */
     disablingSoonAt: 1 / 2,
   },
-  /** Deliveries of large commits: `fan-outs.ts`. */
-  fanOuts: {
+  /** Deliveries of large commits, and recoveries: `delivery-jobs.ts`. */
+  deliveryJobs: {
     ...jobs,
     every: 250,
     /** Events read in one piece, for which the organization's writers wait. */
     eventsAPiece: 1_000,
-    /** Of those, for one commit and endpoint. */
+    /** Of those, for one job. */
     eventsOfOne: 500,
+    /** An event of a recovery counts as so many, as 200 take 4 to 10 ms. */
+    recoveryWeight: 5,
     /** Deliveries due at an endpoint beyond which it gets no more for the moment. */
     backlogAtMost: 1_000,
   },

@@ -101,7 +101,7 @@ export function clearedReference(
   }
 }
 
-/** As `detachments` notes it, to tell it from a reference at the end of the body. */
+/** As `erasures` notes it, to tell it from a reference at the end of the body. */
 export function clearedPointer(field: string, within: string | null): string {
   return `/${field}${within ?? ''}`
 }

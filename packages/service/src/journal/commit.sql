@@ -117,8 +117,8 @@ begin
       v_erases := false;
     end loop;
     -- Of whatever is removed, maintenance erases earlier payloads and responses.
-    insert into erasures (organization_id, subject_id, removed_at)
-      select p_organization_id, g.id, v_stamp from unnest(v_written) g where g.rows < 0;
+    insert into erasures (organization_id, what, subject_id, removed_id, removed_at)
+      select p_organization_id, 'object', g.id, g.id, v_stamp from unnest(v_written) g where g.rows < 0;
   end if;
 
   -- 5. Refusals: unique values and times that are taken, references that dangle, referring rows that have moved on.

@@ -32,8 +32,8 @@ begin
           and t.organization_id = r.organization_id and t.id = r.id
         returning t.id, t.body, r.body as old_body, r.removed_id),
     noted as (
-      insert into detachments (organization_id, subject_id, removed_id, field)
-        select p_organization_id, d.id, d.removed_id, '__detached_field__' from detached d
+      insert into erasures (organization_id, what, subject_id, removed_id, field, removed_at)
+        select p_organization_id, 'reference', d.id, d.removed_id, '__detached_field__', p_stamp from detached d
         on conflict do nothing)
     select array_agg(row('__kind__', w.id, w.told, null,
         case when w.told is not null then '{__removed_event__}'::text[] end, null, p_of.trace_context, p_of.cause,

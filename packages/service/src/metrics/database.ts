@@ -57,8 +57,8 @@ async function readBacklog(pool: Pool, clock: Clock): Promise<Backlog> {
         (select count(*)::int from (select 1 from deliveries d
           where d.log_day = 'infinity' and d.next_attempt_at <= $1
             and d.organization_id <> all(${suspendedOrganizations})
-            and not exists (select 1 from removed_webhooks r
-              where r.organization_id = d.organization_id and r.webhook_id = d.webhook_id)
+            and not exists (select 1 from erasures e
+              where e.organization_id = d.organization_id and e.subject_id = d.webhook_id)
           limit ${countedAtMost}) c) as due,
         f.oldest, f.waiting, f.leased,
         ${countOfStatus('active')} as active,

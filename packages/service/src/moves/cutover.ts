@@ -163,8 +163,6 @@ async function stopWork(source: PoolClient, organizationId: string): Promise<voi
        where organization_id = $1 and expires_at is not null and expiry_settled_at is null`,
     'delete from summary_jobs where organization_id = $1',
     'delete from erasures where organization_id = $1',
-    'delete from detachments where organization_id = $1',
-    'delete from removed_webhooks where organization_id = $1',
     `update organizations set away = 'moved' where organization_id = $1`,
     `update organization_clocks set away = 'moved' where organization_id = $1`,
     `update organization_moves set state = 'left' where organization_id = $1`,

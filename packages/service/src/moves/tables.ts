@@ -18,7 +18,7 @@ export interface MovingTable {
 }
 
 /** Work lists of maintenance, which do not refer to an organization. */
-const workLists = ['erasures', 'detachments', 'removed_webhooks', 'commits']
+const workLists = ['erasures', 'commits']
 const ownTables = ['organization_moves', 'move_changes', 'organization_arrivals', 'moved_rows']
 
 interface CatalogueRow {

@@ -54,7 +54,7 @@ export async function erasePayloads(pool: Pool, clock: Clock, only: string | nul
   await stepByStep(async () => {
     const { rows } = await pool.query<RemovedRow>(
       `select e.organization_id, e.subject_id, e.removed_at <= $1 as settled from erasures e
-         where (e.organization_id, e.subject_id) > ($2, $3)${only === null ? '' : ' and e.organization_id = $4'}
+         where e.what = 'object' and (e.organization_id, e.subject_id) > ($2, $3)${only === null ? '' : ' and e.organization_id = $4'}
          order by e.organization_id, e.subject_id limit ${step}`,
       [settled, ...last, ...(only === null ? [] : [only])],
     )
@@ -71,10 +71,11 @@ async function eraseOf(pool: Pool, organizationId: string, due: readonly Removed
   const values = [organizationId, due.map((row) => row.subject_id)]
   await uncount(pool, organizationId, eraseResponses, values)
   for (const text of erase) await stepByStep(async () => (await pool.query(text, values)).rowCount ?? 0)
-  await pool.query('delete from erasures where organization_id = $1 and subject_id = any($2)', [
-    organizationId,
-    due.filter((row) => row.settled).map((row) => row.subject_id),
-  ])
+  const settled = due.filter((row) => row.settled).map((row) => row.subject_id)
+  await pool.query(
+    `delete from erasures where organization_id = $1 and subject_id = any($2) and what = 'object'`,
+    [organizationId, settled],
+  )
 }
 
 /** In payloads and stored responses of objects that still exist, clears references to removed objects. */
@@ -82,7 +83,8 @@ export function detachPayloads(pool: Pool): Promise<void> {
   return byOrganization<DetachedRow>(
     pool,
     (failed) =>
-      `select d.organization_id, d.subject_id, d.removed_id, d.field from detachments d where d.organization_id <> all(${failed})`,
+      `select e.organization_id, e.subject_id, e.removed_id, e.field from erasures e
+         where e.what = 'reference' and e.organization_id <> all(${failed})`,
     [],
     async (organizationId, rows) => {
       for (const [field, of] of Map.groupBy(rows, (row) => row.field))
@@ -119,7 +121,7 @@ async function detachOf(
     )
   }
   await pool.query(
-    `delete from detachments t using unnest($2::uuid[], $3::uuid[]) as d(subject_id, removed_id)
+    `delete from erasures t using unnest($2::uuid[], $3::uuid[]) as d(subject_id, removed_id)
        where t.organization_id = $1 and t.subject_id = d.subject_id and t.removed_id = d.removed_id and t.field = $4`,
     [...values, field],
   )

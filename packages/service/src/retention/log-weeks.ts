@@ -128,7 +128,7 @@ const needed: Readonly<Record<LogTable, string | null>> = {
     and d.log_day = 'infinity' and d.payload = 'stored')`,
   attempts: `exists (select 1 from deliveries d where d.organization_id = t.organization_id and d.id = t.delivery_id
     and d.log_day = 'infinity')`,
-  deliveries: `exists (select 1 from recoveries r where r.organization_id = t.organization_id and r.webhook_id = t.webhook_id
+  deliveries: `exists (select 1 from delivery_jobs r where r.organization_id = t.organization_id and r.webhook_id = t.webhook_id
     and r.finished_at is null and t.event_id >= r.position)
     and exists (select 1 from events e where e.organization_id = t.organization_id and e.id = t.event_id)`,
   delivery_stats: null,

@@ -110,13 +110,14 @@ function removeOrphans(pool: Pool): Promise<void> {
   return byOrganization<{ organization_id: string; webhook_id: string }>(
     pool,
     (failed) =>
-      `select r.organization_id, r.webhook_id from removed_webhooks r where r.organization_id <> all(${failed})`,
+      `select e.organization_id, e.subject_id as webhook_id from erasures e
+         where e.what = 'endpoint' and e.organization_id <> all(${failed})`,
     [],
     async (organizationId, rows) => {
       for (const { webhook_id: webhookId } of rows) {
         await stepByStep(() => removeSome(pool, organizationId, webhookId))
         await stepByStep(() => removeStats(pool, organizationId, webhookId))
-        await pool.query('delete from removed_webhooks where organization_id = $1 and webhook_id = $2', [
+        await pool.query('delete from erasures where organization_id = $1 and subject_id = $2', [
           organizationId,
           webhookId,
         ])
@@ -128,10 +129,10 @@ function removeOrphans(pool: Pool): Promise<void> {
 function removeRecoveries(pool: Pool, before: number): Promise<void> {
   return removeInSteps(
     pool,
-    (failed) => `select r.organization_id, r.webhook_id, r.id from recoveries r
+    (failed) => `select r.organization_id, r.webhook_id, r.id from delivery_jobs r
        where r.finished_at <= $1 and r.organization_id <> all(${failed}) and r.organization_id <> all(${notServedOrganizations})`,
     [formatTimestamp(before)],
-    'delete from recoveries where organization_id = $1 and webhook_id = any($2) and id = any($3)',
+    'delete from delivery_jobs where organization_id = $1 and webhook_id = any($2) and id = any($3)',
   )
 }
 

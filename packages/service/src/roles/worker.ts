@@ -13,10 +13,10 @@ import { observePools, observeStatements, type StatementObserver } from '../db/o
 import { reportTo } from '../db/open.ts'
 import { createPool, type DatabaseAddress, directAddress, endPool } from '../db/pool.ts'
 import { ConcurrencyLimiter } from '../delivery/concurrency.ts'
+import { createDeliveryJobs } from '../delivery/delivery-jobs.ts'
 import type { DrainServices } from '../delivery/drain.ts'
 import { createEndpointQueues } from '../delivery/endpoint-queues.ts'
 import { createEngine } from '../delivery/engine.ts'
-import { createFanOuts } from '../delivery/fan-outs.ts'
 import {
   attemptsOf,
   type DeliveryObserver,
@@ -44,7 +44,6 @@ import { schemaOf } from '../schema.ts'
 import { createJobs } from '../summarizer/jobs.ts'
 import type { SummarySettings } from '../summarizer/summarizer.ts'
 import { endpointScope } from '../webhooks/event-types.ts'
-import { createRecoverer, createRecoveries } from '../webhooks/recovery/job.ts'
 import { createReports } from '../webhooks/report-endpoints.ts'
 import { signingKeysOf } from '../webhooks/signing-keys-route.ts'
 import { createOpener, keysOf } from '../webhooks/vault.ts'
@@ -212,7 +211,7 @@ function startOn(
         worker.engine.hears = true
         worker.engine.resume()
       }
-      if (payload === largeCommit) worker.fanOuts.wake()
+      if (payload === largeCommit) worker.deliveryJobs.wake()
       const { at, notified, queues } = decodeDeliveries(payload)
       if (notified === workerId) return
       if (queues === null) worker.engine.wakeAll(at)
@@ -245,8 +244,7 @@ function startOn(
     if (stopping) return
     worker.engine.start()
     worker.registrants.start()
-    worker.recoverer.start()
-    worker.fanOuts.start()
+    worker.deliveryJobs.start()
     worker.reports.start()
     backfill.start()
   })
@@ -350,11 +348,8 @@ export function createWorker(options: {
   })
   const services = { clock, log, exclusiveTasks, onDeliveries: () => engine.wake() }
   const registrants = createRegistrants({ ...services, pool, observer })
-  const recoverer = createRecoverer({
-    ...services,
-    recoveries: createRecoveries(pool, attemptsOf(schedule), tables),
-  })
-  const fanOuts = createFanOuts({ ...services, database: otherDatabase, tables })
+  const maxAttempts = attemptsOf(schedule)
+  const deliveryJobs = createDeliveryJobs({ ...services, database: otherDatabase, tables, maxAttempts })
   const reports = createReports({
     ...services,
     database: otherDatabase,
@@ -364,12 +359,11 @@ export function createWorker(options: {
   })
   return {
     engine,
-    recoverer,
-    fanOuts,
+    deliveryJobs,
     reports,
     registrants,
     async close(): Promise<void> {
-      const jobs = [recoverer, fanOuts, reports, registrants]
+      const jobs = [deliveryJobs, reports, registrants]
       await Promise.all([...jobs.map((job) => job.stop()), engine.stop()])
       if (options.sending === undefined) sending[Symbol.dispose]()
     },

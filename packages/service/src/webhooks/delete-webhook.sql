@@ -11,8 +11,8 @@ begin
   if not found then
     return false;
   end if;
-  insert into removed_webhooks (organization_id, webhook_id, removed_at)
-    values (p_organization_id, p_webhook_id, p_now);
+  insert into erasures (organization_id, what, subject_id, removed_id, removed_at)
+    values (p_organization_id, 'endpoint', p_webhook_id, p_webhook_id, p_now);
   return true;
 end;
 $function$;

@@ -13,13 +13,12 @@ import {
 } from '../../../testbed/desk.ts'
 import { testEngine } from '../../../testbed/engine.ts'
 import { day, makeWebhook, minute } from '../../../testbed/hooks.ts'
-import { tables } from '../../../testbed/journal.ts'
 import { type Api, type TestService, testService } from '../../../testbed/service.ts'
 import { markRestored } from '../../src/backup/restore.ts'
 import { createDirectory } from '../../src/databases/directory.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { createJobs, firstConversation } from '../../src/summarizer/jobs.ts'
-import { createRecoverer, createRecoveries } from '../../src/webhooks/recovery/job.ts'
+import { deliveryJobsOn } from '../webhooks/recovery.fixture.ts'
 
 export interface FullDesk extends AsyncDisposable {
   readonly service: TestService
@@ -41,20 +40,13 @@ export async function fullDesk(): Promise<FullDesk> {
     await engine.runDue()
     clock.advance(8 * day)
   }
-  for (const api of apis) await leftovers(api)
+  for (const api of apis) await leftovers(api, () => deliveryJobsOn(service, clock).runDue())
   const elsewhere = newId(clock)
   const directory = createDirectory(service.database.pool, 'one')
   await directory.place(elsewhere, 'two')
   await directory.note(elsewhere, [Buffer.alloc(32, 7)])
   await halfMoved(service.database.pool, elsewhere)
   await createJobs(service.database.pool).enqueue(clock.now(), firstConversation)
-  const recoverer = createRecoverer({
-    recoveries: createRecoveries(service.database.pool, 6, tables),
-    clock,
-    log: service.app.server.log,
-    onDeliveries: () => {},
-  })
-  await recoverer.runDue()
   return { service, clock, apis, [Symbol.asyncDispose]: () => service[Symbol.asyncDispose]() }
 }
 
@@ -90,11 +82,12 @@ async function oneOfEach(api: Api, n: number): Promise<void> {
   await api.delete(`/v1/customers/${gone.id}`)
 }
 
-async function leftovers(api: Api): Promise<void> {
+async function leftovers(api: Api, work: () => Promise<unknown>): Promise<void> {
   const [webhook, other] = (await api.get('/v1/webhooks')).json.data
   await api.post(`/v1/webhooks/${webhook.id}/rotate-secret`, undefined)
   const since = new Date(Date.parse(webhook.createdAt) - minute).toISOString()
   await api.post(`/v1/webhooks/${webhook.id}/recover`, { since })
+  await work()
   await api.delete(`/v1/webhooks/${other.id}`)
   // A commit whose deliveries are still to be made: more than a thousand to two endpoints, whichever of the others have failed too long.
   for (let n = 0; n < 2; n++) await makeWebhook(api, { events: ['customer.created'] })

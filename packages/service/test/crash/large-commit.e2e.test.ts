@@ -38,7 +38,7 @@ test('kill -9 of one worker after another in the middle of the deliveries of a l
   }
   const made = async () => {
     const { rows } = await pool.query<{ made: number; left: number }>(
-      'select (select count(*)::int from deliveries) as made, (select count(*)::int from fan_outs) as left',
+      'select (select count(*)::int from deliveries) as made, (select count(*)::int from delivery_jobs) as left',
     )
     return rows[0] ?? { made: 0, left: 0 }
   }

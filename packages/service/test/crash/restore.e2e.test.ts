@@ -26,8 +26,8 @@ test('killed when its rows are there, it leaves an empty database, and can be ru
   await using empty = await testDatabase({ template: null })
   await using services = createServices()
   await service.database.pool.query(
-    `insert into erasures (organization_id, subject_id, removed_at)
-       select $1, gen_random_uuid(), now() from generate_series(1, 5000)`,
+    `insert into erasures (organization_id, what, subject_id, removed_id, removed_at)
+       select $1, 'object', n.id, n.id, now() from (select gen_random_uuid() as id from generate_series(1, 5000)) n`,
     [service.api.organizationId],
   )
   const file = join(files.path, 'one.backup')

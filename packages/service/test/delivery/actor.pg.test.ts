@@ -2,12 +2,9 @@
 import { expect, test } from 'vitest'
 import { makeTicket } from '../../../testbed/desk.ts'
 import { makeWebhook } from '../../../testbed/hooks.ts'
-import { tables } from '../../../testbed/journal.ts'
 import { asToken, makeKey } from '../../../testbed/keys.ts'
 import type { Api } from '../../../testbed/service.ts'
-import { unshared } from '../../src/db/fair-pool.ts'
-import { createFanOuts } from '../../src/delivery/fan-outs.ts'
-import { createRecoverer, createRecoveries } from '../../src/webhooks/recovery/job.ts'
+import { deliveryJobsOn } from '../webhooks/recovery.fixture.ts'
 import { receiving } from './receiving.fixture.ts'
 
 const named = ['id', 'type', 'apiVersion', 'createdAt', 'organizationId', 'data']
@@ -152,7 +149,7 @@ test('a teammate in X-Acting-Teammate is next to the key that named it, never in
   }
 })
 
-test('skipOwn skips what the registering key or its session caused: in commits, fan-outs and recoveries', async () => {
+test('skipOwn skips what the registering key or its session caused: in commits, large commits and recoveries', async () => {
   await using it = await receiving()
   const { id } = await it.endpoint({ skipOwn: true })
   const other = await it.service.newKey(it.api.organizationId, ['customers:write'])
@@ -184,9 +181,8 @@ test('skipOwn skips what the registering key or its session caused: in commits, 
   }
   // As it was at the commit: what changes before the pieces run does not count.
   await it.change(id, { skipOwn: false })
-  const { database, app } = it.service
-  const services = { clock: it.clock, log: app.server.log, onDeliveries: () => {} }
-  await createFanOuts({ ...services, tables, database: unshared(database.pool) }).runDue()
+  const { database } = it.service
+  await deliveryJobsOn(it.service, it.clock).runDue()
   const ofBatches = await database.pool.query(
     `select e.cause->>'key' = w.api_key_id::text as own, d.status, count(*)::int from deliveries d
        join webhooks w on w.organization_id = d.organization_id and w.id = d.webhook_id
@@ -203,7 +199,7 @@ test('skipOwn skips what the registering key or its session caused: in commits, 
   await it.change(id, { skipOwn: true })
   const before = (await it.log(id, '&status=skipped')).length
   await it.api.post(`/v1/webhooks/${id}/recover`, { since: '2020-01-01T00:00:00Z', includeSucceeded: true })
-  await createRecoverer({ ...services, recoveries: createRecoveries(database.pool, 6, tables) }).runDue()
+  await deliveryJobsOn(it.service, it.clock).runDue()
   await it.engine.runDue()
   expect(it.receiver.requests.filter(({ body }) => body.includes('"own"'))).toEqual([])
   expect(await it.log(id, '&status=skipped')).toHaveLength(before)

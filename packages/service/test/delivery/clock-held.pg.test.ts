@@ -9,7 +9,6 @@ import { makeCustomer } from '../../../testbed/desk.ts'
 import { testEngine } from '../../../testbed/engine.ts'
 import { eventually } from '../../../testbed/eventually.ts'
 import { deliveriesOf, makeWebhook, minute } from '../../../testbed/hooks.ts'
-import { tables } from '../../../testbed/journal.ts'
 import { lockRow } from '../../../testbed/locks.ts'
 import { type Api, testService } from '../../../testbed/service.ts'
 import { unshared } from '../../src/db/fair-pool.ts'
@@ -19,7 +18,7 @@ import { createEndpointQueues } from '../../src/delivery/endpoint-queues.ts'
 import { nobodyObserves } from '../../src/delivery/model.ts'
 import { createRegistrants } from '../../src/delivery/registrants.ts'
 import { kinds } from '../../src/desk/index.ts'
-import { createRecoverer, createRecoveries } from '../../src/webhooks/recovery/job.ts'
+import { deliveryJobsOn } from '../webhooks/recovery.fixture.ts'
 
 const many = 8
 
@@ -174,14 +173,9 @@ test('recoveries: those of others are done meanwhile', async () => {
     (await api.get(`${path}/recoveries/${id}`)).json
   const recoveries = await missed(it.held, many)
   const [own] = await missed(it.other, 1)
-  const recoverer = createRecoverer({
-    recoveries: createRecoveries(it.workerPool, 6, tables),
-    clock: it.clock,
-    log: it.service.app.server.log,
-    onDeliveries: () => {},
-  })
+  const deliveryJobs = deliveryJobsOn(it.service, it.clock, it.workerPool)
   const lock = await it.hold()
-  recoverer.start()
+  deliveryJobs.start()
   try {
     await eventually("the other's is done", async () => (await read(it.other, own!)).status === 'done')
     expect(await maxWaiting(pool)).toBeLessThanOrEqual(1)
@@ -193,7 +187,7 @@ test('recoveries: those of others are done meanwhile', async () => {
     })
   } finally {
     await lock.release()
-    await recoverer.stop()
+    await deliveryJobs.stop()
   }
   for (const one of recoveries) expect(await read(it.held, one)).toMatchObject({ created: 1 })
 })

@@ -1,5 +1,4 @@
 /** Clocks that are set forwards and back by an hour, and workers that do not agree on what time it is. */
-import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { testClock } from '../../../testbed/clock.ts'
 import { makeCustomer } from '../../../testbed/desk.ts'
@@ -16,10 +15,8 @@ import {
   retry,
   second,
 } from '../../../testbed/hooks.ts'
-import { tables } from '../../../testbed/journal.ts'
 import { testService } from '../../../testbed/service.ts'
 import { followDatabaseClock } from '../../src/db/clock.ts'
-import { createRecoveries } from '../../src/webhooks/recovery/job.ts'
 import { at, namesFrom, desk as recoveryDesk } from '../webhooks/recovery.fixture.ts'
 
 async function desk() {
@@ -174,16 +171,8 @@ describe('set back while a recovery', () => {
       'waits for its endpoint',
       async (it: Awaited<ReturnType<typeof recovering>>) => {
         await it.disable()
-        await it.recoverer.runDue()
+        await it.deliveryJobs.runDue()
         await it.enable()
-      },
-    ],
-    [
-      'is leased to a worker that dies',
-      async (it: Awaited<ReturnType<typeof recovering>>) => {
-        const recoveries = createRecoveries(it.service.database.pool, 6, tables)
-        const [due] = await recoveries.findDue(it.clock.now(), 1)
-        expect(await recoveries.claim(due!, randomUUID(), it.clock.now(), it.clock.now() + 10_000)).toBe(true)
       },
     ],
   ])('%s: it goes on at once, and not in an hour', async (_, happens) => {
@@ -199,11 +188,11 @@ describe('set back while a recovery', () => {
   test('waits as it may: it is left until then', async () => {
     await using it = await recovering()
     await it.disable()
-    await it.recoverer.runDue()
+    await it.deliveryJobs.runDue()
     await it.enable()
     it.clock.advance(-2 * second)
     await it.engine.runDue()
-    expect(await it.recoverer.runDue()).toBe(0)
+    expect(await it.deliveryJobs.runDue()).toBe(0)
     it.clock.advance(minute + 2 * second)
     await it.work()
     expect(await it.read(it.recoveryId)).toMatchObject({ status: 'done', created: 1 })

@@ -8,31 +8,21 @@ import { makeWebhook, minute } from '../../../testbed/hooks.ts'
 import { tables } from '../../../testbed/journal.ts'
 import { lockRow, waitingBackends } from '../../../testbed/locks.ts'
 import { type Api, createApi, testService } from '../../../testbed/service.ts'
-import { unshared } from '../../src/db/fair-pool.ts'
-import { createFanOuts, fanOutFunction } from '../../src/delivery/fan-outs.ts'
-import { at, recovererOn } from '../webhooks/recovery.fixture.ts'
+import { deliveryJobPieceFunction } from '../../src/delivery/delivery-jobs.ts'
+import { at, deliveryJobsOn } from '../webhooks/recovery.fixture.ts'
 
 async function desk() {
   const clock = testClock()
   const service = await testService({ clock })
   const { pool } = service.database
   const worker = testEngine(service, clock)
-  const fanOutsOn = () =>
-    createFanOuts({
-      tables,
-      database: unshared(pool),
-      clock,
-      log: service.app.server.log,
-      onDeliveries: () => {},
-    })
   return {
     clock,
     service,
     api: service.api,
     pool,
     ...worker,
-    fanOutsOn,
-    fanOuts: fanOutsOn(),
+    deliveryJobs: deliveryJobsOn(service, clock),
     [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
   }
 }
@@ -71,7 +61,7 @@ describe('where the line is', () => {
     const ids = await endpoints(it.api, 10)
     await customers(it.api, 100)
     expect(await made(it)).toEqual(each(ids, '100 pending of 100'))
-    expect(await it.fanOuts.runDue()).toBe(0)
+    expect(await it.deliveryJobs.runDue()).toBe(0)
   })
 
   test('of 1,001 none is in the log until a worker has made it; then each is, once', async () => {
@@ -88,14 +78,14 @@ describe('where the line is', () => {
     await makeCustomer(it.api)
     expect(await made(it)).toEqual(each(ids, '1 pending of 1'))
 
-    await it.fanOuts.runDue()
+    await it.deliveryJobs.runDue()
     expect(await made(it)).toEqual(each(ids, '92 pending of 92'))
     await it.engine.runDue()
     expect(await made(it)).toEqual(each(ids, '92 succeeded of 92'))
     expect(it.sent).toHaveLength(11 * 92)
     expect(await made(it)).not.toHaveProperty(other[0]!)
-    expect(await it.fanOuts.runDue()).toBe(0)
-    const { rows } = await it.pool.query('select 1 from fan_outs')
+    expect(await it.deliveryJobs.runDue()).toBe(0)
+    const { rows } = await it.pool.query('select 1 from delivery_jobs')
     expect(rows).toEqual([])
   })
 
@@ -111,7 +101,7 @@ describe('where the line is', () => {
     expect(await made(it)).toEqual({})
     await it.service.app.maintenance.run()
     for (let round = 0; round < 3; round++) {
-      await it.fanOuts.runDue()
+      await it.deliveryJobs.runDue()
       await it.engine.runDue()
       it.clock.advance(250)
     }
@@ -139,7 +129,7 @@ describe('between the commit and its deliveries', () => {
     expect(answers.map(({ status }) => status)).toEqual(Array(5).fill(200))
     expect((await it.api.delete(`/v1/webhooks/${deleted}`)).status).toBe(204)
     await endpoints(it.api, 1)
-    await it.fanOuts.runDue()
+    await it.deliveryJobs.runDue()
     expect(await made(it)).toEqual({
       ...each([kept!, paused!, patched!, ...others], '91 pending of 91'),
       [disabled!]: '91 failed endpoint_disabled of 91',
@@ -165,13 +155,12 @@ describe('between the commit and its deliveries', () => {
     const path = `/v1/webhooks/${ids[3]}`
     const recovery = (await it.api.post(`${path}/recover`, { since: at(it.clock.now() - minute) })).json
     const read = async () => (await it.api.get(`${path}/recoveries/${recovery.id}`)).json
-    const recoverer = recovererOn(it.service, it.clock)
-    await recoverer.runDue()
+    // Both are due at the same time, and the recovery has its turn first, as its window begins earlier.
+    await it.deliveryJobs.runDue()
     expect(await read()).toMatchObject({ status: 'running', created: 0 })
-    expect(await made(it)).toEqual({})
-    await it.fanOuts.runDue()
+    expect(await made(it)).toEqual(each(ids, '91 pending of 91'))
     it.clock.advance(250)
-    await recoverer.runDue()
+    await it.deliveryJobs.runDue()
     expect(await read()).toMatchObject({ status: 'done', created: 0, retried: 0 })
     expect(await made(it)).toEqual(each(ids, '91 pending of 91'))
   })
@@ -180,14 +169,12 @@ describe('between the commit and its deliveries', () => {
     await using it = await desk()
     const ids = await endpoints(it.api, 11)
     await customers(it.api, 91)
-    const noted = await it.pool.query(
-      'create table noted as select f.organization_id, f.webhook_id, f.stamp, f.types, f.max_attempts, f.position, f.due_at from fan_outs f',
-    )
+    const noted = await it.pool.query('create table noted as select j.* from delivery_jobs j')
     expect(noted.rowCount).toBe(11)
-    await it.fanOuts.runDue()
+    await it.deliveryJobs.runDue()
     await it.engine.runDue()
-    await it.pool.query('insert into fan_outs table noted')
-    await it.fanOuts.runDue()
+    await it.pool.query('insert into delivery_jobs table noted')
+    await it.deliveryJobs.runDue()
     await it.engine.runDue()
     expect(await made(it)).toEqual(each(ids, '91 succeeded of 91'))
     expect(it.sent).toHaveLength(11 * 91)
@@ -199,9 +186,9 @@ describe('between the commit and its deliveries', () => {
     it.clock.advance(30 * minute)
     await customers(it.api, 91)
     it.clock.set(it.clock.now() - 30 * minute)
-    expect(await it.fanOuts.runDue()).toBe(0)
+    expect(await it.deliveryJobs.runDue()).toBe(0)
     await it.queues.wakeAfterClockSetBack(it.clock.now(), null)
-    await it.fanOuts.runDue()
+    await it.deliveryJobs.runDue()
     expect(await made(it)).toEqual(each(ids, '91 pending of 91'))
   })
 })
@@ -209,7 +196,7 @@ describe('between the commit and its deliveries', () => {
 describe('in pieces', () => {
   const piece = async (it: Desk, events: number, ofOne: number) => {
     const { rows } = await it.pool.query(
-      `select ${fanOutFunction(tables).name}($1, $2, $3, $4, 1000) as came`,
+      `select ${deliveryJobPieceFunction(tables).name}($1, $2, $3, $4, 1000, 6) as came`,
       [it.api.organizationId, at(it.clock.now()), events, ofOne],
     )
     return rows[0].came
@@ -240,7 +227,7 @@ describe('in pieces', () => {
     await using it = await desk()
     const ids = await endpoints(it.api, 2)
     for (const count of [800, 800]) await customers(it.api, count)
-    const { rows } = await it.pool.query('select 1 from fan_outs')
+    const { rows } = await it.pool.query('select 1 from delivery_jobs')
     expect(rows).toHaveLength(4)
     const pending = async () => {
       const { rows } = await it.pool.query<{ count: number }>(
@@ -248,7 +235,7 @@ describe('in pieces', () => {
       )
       return rows.map(({ count }) => count)
     }
-    await it.fanOuts.runDue()
+    await it.deliveryJobs.runDue()
     for (const count of await pending()) {
       // A thousand, and less than one step more.
       expect(count).toBeGreaterThanOrEqual(1_000)
@@ -257,11 +244,11 @@ describe('in pieces', () => {
     // Nothing more before the endpoint has taken some, and a moment has passed.
     it.clock.advance(250)
     const before = await pending()
-    await it.fanOuts.runDue()
+    await it.deliveryJobs.runDue()
     expect(await pending()).toEqual(before)
     await it.engine.runDue()
     it.clock.advance(250)
-    await it.fanOuts.runDue()
+    await it.deliveryJobs.runDue()
     await it.engine.runDue()
     expect(await made(it)).toEqual(each(ids, '1600 succeeded of 1600'))
   })
@@ -274,10 +261,14 @@ describe('in pieces', () => {
       ids.push(...(await endpoints(api, 4)))
       await customers(api, 600)
     }
-    const workers = [it.fanOuts, it.fanOutsOn(), it.fanOutsOn()]
+    const workers = [
+      it.deliveryJobs,
+      deliveryJobsOn(it.service, it.clock),
+      deliveryJobsOn(it.service, it.clock),
+    ]
     await Promise.all(workers.map((worker) => worker.runDue()))
     // Whoever found one busy looks again.
-    await it.fanOuts.runDue()
+    await it.deliveryJobs.runDue()
     expect(await made(it)).toEqual(each(ids, '600 pending of 600'))
   })
 
@@ -289,10 +280,10 @@ describe('in pieces', () => {
     await customers(it.api, 91)
     await customers(another, 91)
     const lock = await lockRow(it.service.database, 'organization_clocks', it.api)
-    await it.fanOuts.runDue()
+    await it.deliveryJobs.runDue()
     expect(await made(it)).toEqual(each(theirs, '91 pending of 91'))
     await lock.release()
-    await it.fanOuts.runDue()
+    await it.deliveryJobs.runDue()
     expect(await made(it)).toEqual(each([...ids, ...theirs], '91 pending of 91'))
   })
 
@@ -318,7 +309,7 @@ describe('in pieces', () => {
     await lock.release()
     expect((await disabling).status).toBe(200)
     await commit
-    await it.fanOuts.runDue()
+    await it.deliveryJobs.runDue()
     await it.engine.runDue()
     expect(await made(it)).toEqual({
       ...each(ids, '92 succeeded of 92'),

@@ -6,7 +6,7 @@ import { blockWith, startSource } from '../../../testbed/document-programs.ts'
 import { testEngine } from '../../../testbed/engine.ts'
 import { hour, makeWebhook, minute, readWebhook } from '../../../testbed/hooks.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
-import { recovererOn, reportsOn } from '../webhooks/recovery.fixture.ts'
+import { deliveryJobsOn, reportsOn } from '../webhooks/recovery.fixture.ts'
 
 const clock = testClock()
 const shared = sharedService({ clock })
@@ -81,7 +81,7 @@ test('what arrived is sent again', async () => {
   const before = sent.length
   const SINCE = new Date(clock.now() - minute).toISOString()
   expect(await run('includeSucceeded', { SINCE })).toMatch(/^Recovery [0-9a-f-]{36} sends everything/)
-  await recovererOn(shared(), clock).runDue()
+  await deliveryJobsOn(shared(), clock).runDue()
   await engine.runDue()
   // Events of one millisecond come in any order.
   const ids = sent.map(({ headers }) => headers['x-service-event-id'])

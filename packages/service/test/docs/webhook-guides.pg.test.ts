@@ -16,7 +16,7 @@ import { deliveriesOf, hour, makeWebhook, minute, readWebhook, retry } from '../
 import { freePort, startHttpServer } from '../../../testbed/loopback.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
 import type { Send } from '../../src/delivery/attempt.ts'
-import { recovererOn } from '../webhooks/recovery.fixture.ts'
+import { deliveryJobsOn } from '../webhooks/recovery.fixture.ts'
 
 /** Receivers look at the time: it begins as it is. */
 const clock = testClock(Date.now())
@@ -248,7 +248,7 @@ test('the handlers of the guide come to the same whatever comes when, and howeve
 test('what was missed in an outage is brought back, and what had arrived is not sent again', async () => {
   const { api, webhook, environment } = await desk()
   const { engine, sent, answer } = testEngine(shared(), clock)
-  const recoverer = recovererOn(shared(), clock)
+  const deliveryJobs = deliveryJobsOn(shared(), clock)
   const name = ({ body }: { body: string }) => JSON.parse(body).data.name
   await makeCustomer(api, { name: 'before' })
   await engine.runDue()
@@ -275,7 +275,7 @@ test('what was missed in an outage is brought back, and what had arrived is not 
     hasEnded = true
   })
   await eventually('the recovery is done', async () => {
-    await recoverer.runDue()
+    await deliveryJobs.runDue()
     return hasEnded
   })
   await engine.runDue()

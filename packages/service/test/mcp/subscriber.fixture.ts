@@ -8,7 +8,7 @@ import { mcpClient } from '../../../testbed/mcp-client.ts'
 import { answer, type Behaviour, type ReceivedRequest } from '../../../testbed/receiver.ts'
 import { authority, createBench } from '../../../testbed/sending.ts'
 import { type Api, testService } from '../../../testbed/service.ts'
-import { recovererOn } from '../webhooks/recovery.fixture.ts'
+import { deliveryJobsOn } from '../webhooks/recovery.fixture.ts'
 
 export const newSecret = (byte = 1) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`
 export const secret = newSecret()
@@ -49,7 +49,7 @@ export async function subscribing(options: { readonly startAt?: number } = {}) {
   receiver.will(agree)
   const sender = bench.sender()
   const { engine } = testEngine(service, clock, { send: (request) => sender.send(request) })
-  const recoverer = recovererOn(service, clock)
+  const deliveryJobs = deliveryJobsOn(service, clock)
   const { api } = service
   const agent = await agentOf(service.url, api)
   const url = `https://127.0.0.1:${receiver.port}/hook`
@@ -79,7 +79,7 @@ export async function subscribing(options: { readonly startAt?: number } = {}) {
     endpoints: async () => (await api.get('/v1/webhooks')).json.data,
     /** All that workers have to do now. */
     async work() {
-      await recoverer.runDue()
+      await deliveryJobs.runDue()
       await engine.runDue()
     },
     /** What has arrived since the last call. */

@@ -10,7 +10,7 @@ import { day, makeWebhook, minute, second } from '../../../testbed/hooks.ts'
 import { plant } from '../../../testbed/planted.ts'
 import { type TestService, testService } from '../../../testbed/service.ts'
 import { createDeliveryMetrics, showInFlight } from '../../src/metrics/database.ts'
-import { recovererOn } from '../webhooks/recovery.fixture.ts'
+import { deliveryJobsOn } from '../webhooks/recovery.fixture.ts'
 
 /** The value of each series, by name and labels as they are written, without the process's. */
 function seriesOf(text: string): Map<string, number> {
@@ -196,7 +196,7 @@ describe('a worker', () => {
     await status('active')
     const answer = await api.post(`/v1/webhooks/${id}/recover`, { since: new Date(since).toISOString() })
     expect(answer.status).toBe(202)
-    await recovererOn(service, clock).runDue()
+    await deliveryJobsOn(service, clock).runDue()
     const recovery = await api.get(`/v1/webhooks/${id}/recoveries/${answer.json.id}`)
     expect(recovery.json).toMatchObject({ retried: 1, created: 1 })
     clock.advance(3 * second)

@@ -5,15 +5,13 @@ import { makeCustomer } from '../../../testbed/desk.ts'
 import { lifeless, testEngine } from '../../../testbed/engine.ts'
 import { heldSend } from '../../../testbed/held-send.ts'
 import { day, deliveriesOf, hour, makeWebhook, readWebhook } from '../../../testbed/hooks.ts'
-import { tables } from '../../../testbed/journal.ts'
 import { makeKey } from '../../../testbed/keys.ts'
 import { waitingBackends } from '../../../testbed/locks.ts'
 import type { Api } from '../../../testbed/service.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
-import { unshared } from '../../src/db/fair-pool.ts'
-import { createFanOuts } from '../../src/delivery/fan-outs.ts'
 import { listOrganizations } from '../../src/organization/organization.ts'
 import { resumeOrganization, suspendOrganization } from '../../src/organization/suspension.ts'
+import { deliveryJobsOn } from '../webhooks/recovery.fixture.ts'
 
 const clock = testClock()
 const shared = sharedService({ clock })
@@ -184,16 +182,9 @@ test('what a large commit has left to be made waits too', async () => {
   const items = Array.from({ length: 501 }, (_, n) => ({ name: `many ${n}` }))
   expect((await api.post('/v1/customers/batch', { items })).status).toBe(200)
   await suspend(api)
-  const { database, app } = shared()
-  const fanOuts = createFanOuts({
-    tables,
-    database: unshared(database.pool),
-    clock,
-    log: app.server.log,
-    onDeliveries: () => {},
-  })
-  expect(await fanOuts.runDue()).toBe(0)
+  const deliveryJobs = deliveryJobsOn(shared(), clock)
+  expect(await deliveryJobs.runDue()).toBe(0)
   await resume(api)
-  await fanOuts.runDue()
+  await deliveryJobs.runDue()
   expect(await statuses(api)).toHaveLength(1_002)
 })

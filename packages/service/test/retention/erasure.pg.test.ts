@@ -169,7 +169,7 @@ test('it is done in pieces, however many objects stay', async () => {
   }
   await makeTicket(api, { customerId: customer.id })
   await api.delete(`/v1/customers/${customer.id}`)
-  const due = async () => (await pool.query('select 1 from detachments')).rows.length
+  const due = async () => (await pool.query(`select 1 from erasures where what = 'reference'`)).rows.length
   expect(await due()).toBe(1_200)
   await service.app.maintenance.run()
   expect(await due()).toBe(0)

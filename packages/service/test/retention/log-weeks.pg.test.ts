@@ -344,7 +344,7 @@ describe('weeks are dropped', () => {
     )
     expect(await owners()).toEqual([it.api.organizationId])
     expect(await placesOf(it.service, 'deliveries')).toEqual({ deliveries_default: 1 })
-    await pool.query('update recoveries set finished_at = created_at, due_at = null')
+    await pool.query('update delivery_jobs set finished_at = created_at, due_at = null')
     expect(await owners()).toEqual([])
   })
 

@@ -90,8 +90,8 @@ test('what is due is done however much it is, and doing it again does nothing mo
   await Promise.all(Array.from({ length: 60 }, () => makeTicket(api, { customerId })))
   // As if many more had been removed: each is a row of work.
   await service.database.pool.query(
-    `insert into erasures (organization_id, subject_id, removed_at)
-       select $1, gen_random_uuid(), '2020-01-01' from generate_series(1, 1200)`,
+    `insert into erasures (organization_id, what, subject_id, removed_id, removed_at)
+       select $1, 'object', n.id, n.id, '2020-01-01' from (select gen_random_uuid() as id from generate_series(1, 1200)) n`,
     [api.organizationId],
   )
   await api.delete(`/v1/customers/${customerId}`)
@@ -189,8 +189,8 @@ test('stopped in the middle, it ends after the statement under way, and the next
   await using service = await testService()
   const { pool } = service.database
   await pool.query(
-    `insert into erasures (organization_id, subject_id, removed_at)
-       select $1, gen_random_uuid(), '2020-01-01' from generate_series(1, 1200)`,
+    `insert into erasures (organization_id, what, subject_id, removed_id, removed_at)
+       select $1, 'object', n.id, n.id, '2020-01-01' from (select gen_random_uuid() as id from generate_series(1, 1200)) n`,
     [service.api.organizationId],
   )
   const left = async () => (await pool.query('select 1 from erasures')).rows.length

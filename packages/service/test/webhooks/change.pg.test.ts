@@ -312,7 +312,7 @@ describe('DELETE', () => {
         `select (select count(*)::int from deliveries where webhook_id = $1) as deliveries,
            (select count(*)::int from attempts a where a.organization_id = $2) as attempts,
            (select count(*)::int from webhook_secrets where webhook_id = $1) as secrets,
-           (select count(*)::int from removed_webhooks where webhook_id = $1) as removed`,
+           (select count(*)::int from erasures where subject_id = $1) as removed`,
         [id, api.organizationId],
       )
       return rows[0]

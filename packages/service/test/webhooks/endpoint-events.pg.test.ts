@@ -6,7 +6,7 @@ import { hour, makeWebhook, minute, second } from '../../../testbed/hooks.ts'
 import { answer, type Behaviour } from '../../../testbed/receiver.ts'
 import { endpointEvents } from '../../src/webhooks/event-types.ts'
 import { receiving } from '../delivery/receiving.fixture.ts'
-import { recovererOn, reportsOn } from './recovery.fixture.ts'
+import { deliveryJobsOn, reportsOn } from './recovery.fixture.ts'
 
 const all = Object.keys(endpointEvents)
 const at = (milliseconds: number) => new Date(milliseconds).toISOString()
@@ -256,7 +256,7 @@ describe('who gets them', () => {
     it.answers(200)
     const window = { since: at(it.clock.now() - hour), includeSucceeded: true }
     expect((await it.api.post(`${it.path}/recover`, window)).status).toBe(202)
-    await recovererOn(it.service, it.clock).runDue()
+    await deliveryJobsOn(it.service, it.clock).runDue()
     await it.work()
     expect((await it.log(it.hook.id)).map(({ eventType }) => eventType)).toEqual(['customer.created'])
   })
@@ -327,7 +327,7 @@ describe('what they carry', () => {
     await it.work()
     const window = { since: at(it.clock.now() - hour), includeSucceeded: true }
     expect((await it.api.post(`/v1/webhooks/${it.watch.id}/recover`, window)).status).toBe(202)
-    await recovererOn(it.service, it.clock).runDue()
+    await deliveryJobsOn(it.service, it.clock).runDue()
     await it.work()
     expect(it.arrived).toEqual([event, event, event])
     expect(await it.listed()).toEqual([event])

@@ -35,7 +35,7 @@ describe('the window', () => {
     const since = at(it.clock.now() - day)
     const bounded = await it.api.post(path, { since })
     expect(bounded).toMatchObject({ status: 202, json: { since: createdAt } })
-    await it.recoverer.runDue()
+    await it.deliveryJobs.runDue()
     const ended = await it.api.post(path, { since, until: at(Date.parse(createdAt) - 1) })
     expect(ended.json.errors).toMatchObject([{ pointer: '/until', code: 'invalid_value' }])
     const read = async (recovery: string) =>
@@ -43,7 +43,7 @@ describe('the window', () => {
     expect(await read(bounded.json.id)).toMatchObject({ status: 'done', created: 0 })
     const asked = await it.api.post(path, { since, includeBeforeCreation: true })
     expect(asked).toMatchObject({ status: 202, json: { since } })
-    await it.recoverer.runDue()
+    await it.deliveryJobs.runDue()
     expect(await read(asked.json.id)).toMatchObject({ status: 'done', created: 1 })
   })
 

@@ -9,8 +9,8 @@ import { tables } from '../../../testbed/journal.ts'
 import { type TestService, testService } from '../../../testbed/service.ts'
 import { unshared } from '../../src/db/fair-pool.ts'
 import type { Queryable } from '../../src/db/pool.ts'
+import { createDeliveryJobs } from '../../src/delivery/delivery-jobs.ts'
 import type { Clock } from '../../src/kernel/timestamps.ts'
-import { createRecoverer, createRecoveries } from '../../src/webhooks/recovery/job.ts'
 import { createReports } from '../../src/webhooks/report-endpoints.ts'
 
 export const at = (milliseconds: number) => new Date(milliseconds).toISOString()
@@ -24,7 +24,7 @@ export async function desk(
   const { api } = service
   const { id } = await makeWebhook(api, { events })
   const worker = testEngine(service, clock)
-  const recoverer = recovererOn(service, clock)
+  const deliveryJobs = deliveryJobsOn(service, clock)
   const path = `/v1/webhooks/${id}`
   return {
     clock,
@@ -33,7 +33,7 @@ export async function desk(
     id: id as string,
     path,
     ...worker,
-    recoverer,
+    deliveryJobs,
     log: (query = '') => deliveriesOf(api, id, query),
     disable: () => api.patch(path, { status: 'disabled' }),
     enable: () => api.patch(path, { status: 'active' }),
@@ -42,16 +42,22 @@ export async function desk(
     read: async (recoveryId: string) => (await api.get(`${path}/recoveries/${recoveryId}`)).json,
     /** All that workers have to do now. */
     async work() {
-      await recoverer.runDue()
+      await deliveryJobs.runDue()
       await worker.engine.runDue()
     },
     [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
   }
 }
 
-export function recovererOn({ database, app }: TestService, clock: Clock) {
-  return createRecoverer({
-    recoveries: createRecoveries(database.pool, 6, tables),
+export function deliveryJobsOn(
+  { database, app }: TestService,
+  clock: Clock,
+  connection: Queryable = database.pool,
+) {
+  return createDeliveryJobs({
+    database: unshared(connection),
+    tables,
+    maxAttempts: 6,
     clock,
     log: app.server.log,
     onDeliveries: () => {},

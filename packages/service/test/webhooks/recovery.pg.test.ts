@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { makeCustomer, makeTicket } from '../../../testbed/desk.ts'
 import { attemptsOf, dataOf, day, hour, makeWebhook, minute, retry } from '../../../testbed/hooks.ts'
-import { at, type Desk, desk, namesFrom, recovered, recovererOn } from './recovery.fixture.ts'
+import { at, type Desk, deliveryJobsOn, desk, namesFrom, recovered } from './recovery.fixture.ts'
 
 describe('what an endpoint missed while it was disabled', () => {
   test('is made, and reads anew; the answer says where it stands', async () => {
@@ -142,8 +142,8 @@ describe('deliveries that are there', () => {
     it.answer(200)
     const window = { since: at(it.clock.now() - 20 * day) }
     const asked = await Promise.all([1, 2, 3].map(() => it.recover(window)))
-    const others = [1, 2].map(() => recovererOn(it.service, it.clock))
-    await Promise.all([it.recoverer, ...others].map((one) => one.runDue()))
+    const others = [1, 2].map(() => deliveryJobsOn(it.service, it.clock))
+    await Promise.all([it.deliveryJobs, ...others].map((one) => one.runDue()))
     await it.engine.runDue()
     const came = await Promise.all(asked.map(({ json }) => it.read(json.id)))
     expect(came.map(({ status }) => status)).toEqual(['done', 'done', 'done'])

@@ -1,5 +1,5 @@
 -- Creates a recovery that is due now: 'done', 'replayed', or 'refused' where the endpoint is disabled or gone.
--- `recovery/job.ts` runs it.
+-- `delivery-job-piece.sql` does it.
 create function recover_webhook(
   p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_recovery_id uuid, p_since timestamptz,
   p_until timestamptz, p_include_succeeded boolean, p_response jsonb
@@ -16,9 +16,9 @@ begin
     return 'refused';
   end if;
   perform store_response(p_organization_id, p_webhook_id, p_now, p_response);
-  insert into recoveries (organization_id, webhook_id, id, since, until, include_succeeded, created_at, position,
-      due_at)
-    values (p_organization_id, p_webhook_id, p_recovery_id, p_since, p_until, p_include_succeeded, p_now,
+  insert into delivery_jobs (organization_id, webhook_id, id, kind, since, until, include_succeeded, created_at,
+      position, due_at)
+    values (p_organization_id, p_webhook_id, p_recovery_id, 'recovery', p_since, p_until, p_include_succeeded, p_now,
       first_uuid_v7(p_since), p_now);
   -- What was left out while the endpoint was disabled is the recovery's from now on.
   update webhooks set gap_since = null, gap_until = null

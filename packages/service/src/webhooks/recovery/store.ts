@@ -84,6 +84,9 @@ export function parseWindow(
 
 export type RecoveryStore = ReturnType<typeof createRecoveryStore>
 
+/** Of an endpoint. */
+const recoveries = `from delivery_jobs r where r.organization_id = $1 and r.webhook_id = $2 and r.kind = 'recovery'`
+
 const columns =
   'r.id, r.webhook_id, r.since, r.until, r.include_succeeded, r.retried, r.created, r.created_at, r.finished_at'
 
@@ -118,10 +121,7 @@ export function createRecoveryStore(database: Pick<Database, 'of'>, callUnderClo
     async read(organizationId: string, webhookId: string, id: string) {
       const { rows } = await database
         .of(organizationId)
-        .query<RecoveryRow>(
-          `select ${columns} from recoveries r where r.organization_id = $1 and r.webhook_id = $2 and r.id = $3`,
-          [organizationId, webhookId, id],
-        )
+        .query<RecoveryRow>(`select ${columns} ${recoveries} and r.id = $3`, [organizationId, webhookId, id])
       return rows[0] ?? null
     },
 
@@ -132,12 +132,9 @@ export function createRecoveryStore(database: Pick<Database, 'of'>, callUnderClo
     ) {
       const counted = database
         .of(organizationId)
-        .query<{ total: number }>(
-          'select count(*)::int as total from recoveries r where r.organization_id = $1 and r.webhook_id = $2',
-          [organizationId, webhookId],
-        )
+        .query<{ total: number }>(`select count(*)::int as total ${recoveries}`, [organizationId, webhookId])
       const read = database.of(organizationId).query<RecoveryRow>(
-        `select ${columns} from recoveries r where r.organization_id = $1 and r.webhook_id = $2
+        `select ${columns} ${recoveries}
            order by r.created_at desc, r.id desc limit $3 offset $4`,
         [organizationId, webhookId, limit, offset],
       )

@@ -95,11 +95,3 @@ create table endpoint_queues (
 
 -- Each priority is searched by itself: none steps over the queues of another.
 create index endpoint_queues_due on endpoint_queues (priority, due_at) where due_at is not null;
-
--- Endpoints that are gone and whose deliveries still have to be removed.
-create table removed_webhooks (
-  organization_id uuid not null,
-  webhook_id uuid not null,
-  removed_at timestamptz(3) not null,
-  primary key (organization_id, webhook_id)
-);

@@ -59,19 +59,18 @@ create table idempotency_keys (
 create index idempotency_keys_subject on idempotency_keys (organization_id, subject_id);
 create index idempotency_keys_age on idempotency_keys (created_at);
 
--- Removed objects whose stored payloads and responses still have to be erased.
+-- What a removal leaves to maintenance: the stored payloads and responses of an object, those of an object that has
+-- lost a reference, and the deliveries of an endpoint.
 create table erasures (
   organization_id uuid not null,
+  what text not null check (what in ('object', 'reference', 'endpoint')),
   subject_id uuid not null,
-  removed_at timestamptz(3) not null,
-  primary key (organization_id, subject_id)
-);
-
--- Objects that a removal took a reference from: their stored payloads and responses still have it.
-create table detachments (
-  organization_id uuid not null,
-  subject_id uuid not null,
+  -- What was removed: the subject, or what its reference named.
   removed_id uuid not null,
-  field text not null,
-  primary key (organization_id, subject_id, removed_id, field)
+  -- Of a reference.
+  field text not null default '',
+  removed_at timestamptz(3) not null,
+  primary key (organization_id, subject_id, removed_id, field),
+  check ((what = 'reference') = (field <> '')),
+  check ((what = 'reference') = (subject_id <> removed_id))
 );

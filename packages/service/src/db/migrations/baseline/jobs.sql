@@ -1,51 +1,35 @@
 -- Work that workers do piece by piece.
 
--- Jobs that replay the events that an endpoint missed, piece by piece.
-create table recoveries (
+-- Spans of events of which an endpoint still gets deliveries: those of a large commit, a row a commit and endpoint, and
+-- those that it missed (a recovery, which stays as a record when it is done).
+create table delivery_jobs (
   organization_id uuid not null,
   webhook_id uuid not null,
   id uuid not null,
+  kind text not null check (kind in ('large_commit', 'recovery')),
+  -- When the events were, both ends included. Of a large commit its stamp: no other has events of this millisecond.
   since timestamptz(3) not null,
   until timestamptz(3) not null,
+  -- Of a large commit: what the endpoint was subscribed to. A recovery goes by what it is subscribed to now.
+  types text[],
+  conditions jsonb,
+  own_key text,
+  include_succeeded boolean not null default false,
   retried integer not null default 0,
   created integer not null default 0,
-  include_succeeded boolean not null default false,
   created_at timestamptz(3) not null,
   finished_at timestamptz(3),
   -- No event up to this id is left to look at.
   position uuid not null,
-  -- When the next piece is due, and which worker does the pieces.
+  -- When the next piece is due. Jobs that have had one later wait behind those that have not.
   due_at timestamptz(3),
-  lease_id uuid,
-  lease_until timestamptz(3),
   primary key (organization_id, webhook_id, id),
   foreign key (organization_id, webhook_id) references webhooks on delete cascade,
   check (since <= until),
   check ((finished_at is null) = (due_at is not null)),
-  check ((lease_id is null) = (lease_until is null))
+  check ((kind = 'large_commit') = (types is not null))
 );
-create index recoveries_due on recoveries (due_at) where due_at is not null;
-
--- Deliveries of large commits that are still to be created, a row a commit and endpoint. Later changes of the
--- endpoint do not change it.
-create table fan_outs (
-  organization_id uuid not null,
-  webhook_id uuid not null,
-  -- The commit's: its events, and no other's, have ids of this millisecond.
-  stamp timestamptz(3) not null,
-  -- What the endpoint was subscribed to.
-  types text[] not null,
-  max_attempts integer not null check (max_attempts > 0),
-  -- No event up to this id is left to make a delivery of.
-  position uuid not null,
-  -- When the next piece is due. Those that have had one later wait behind those that have not.
-  due_at timestamptz(3) not null,
-  conditions jsonb,
-  own_key text,
-  primary key (organization_id, webhook_id, stamp),
-  foreign key (organization_id, webhook_id) references webhooks on delete cascade
-);
-create index fan_outs_due on fan_outs (due_at);
+create index delivery_jobs_due on delivery_jobs (due_at) where due_at is not null;
 
 -- Resolutions that wait for their summary, until nothing is left to write.
 create table summary_jobs (
