@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Customer, checkpointOf, contentDigestOf, createClient } from '@deskwire/sdk'
 import { Client } from 'pg'
 import { customer } from '../../packages/service/src/desk/customer/index.ts'
-import { removalRecord, tailText, timestampText } from '../../packages/service/src/journal/body.ts'
+import { timestampText } from '../../packages/service/src/journal/body.ts'
 import { columnValues, representationHead } from '../../packages/service/src/kinds/model/representation.ts'
 import { changedSearchDocument } from '../../packages/service/src/kinds/model/search.ts'
 import type { Installation, Organization } from './installation.ts'
@@ -110,8 +110,8 @@ function insertStatement(organizationId: string, worded: boolean): { text: strin
         select $1, r.id, r.at, r.at, case when not r.live then r.at end,
           case when r.live
             then replace(replace(replace($2, '${idMark}', r.id::text), '${timeMark}', r.time), '${numberMark}', r.n::text)
-              || ${tailText('r.time')}
-            else ${removalRecord('customer', 'r.id', 'r.time')} end,
+              || body_tail(r.at)
+            else removal_record('customer', r.id, r.at) end,
           ${columns.join(', ')}
         from r
         returning removed_at is null as live, octet_length(body) as bytes, content_term(body) as content),${words}

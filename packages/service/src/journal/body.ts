@@ -57,15 +57,11 @@ interface OrderedField {
   readonly reference: Pick<StreamReference, 'onRemove' | 'inPlace'> | null
 }
 
-// The layout in SQL, for the commit function. `stamp` is an expression of the stamp's text on the wire.
+// The layout in SQL, for statements that look into stored bodies.
 
 /** SQL: a `timestamptz(3)` as the wire writes it. */
 export function timestampText(expression: string): string {
   return `to_char(${expression} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
-}
-
-export function tailText(stamp: string): string {
-  return `'"updatedAt":"' || ${stamp} || '"}'`
 }
 
 /** Bytes that a body loses when an id in quotes becomes null. */
@@ -114,10 +110,6 @@ export function reference(body: string, id: string): { readonly holds: string; r
     holds: `right(left(${body}, -${tail}), length(${member})) = ${member}`,
     removed: `left(${body}, -(${tail} + length(${member}))) || '":null,' || right(${body}, ${tail})`,
   }
-}
-
-export function removalRecord(kind: string, id: string, stamp: string): string {
-  return `'{"object":"removed","id":"' || ${id} || '","resource":"${kind}","removedAt":"' || ${stamp} || '"}'`
 }
 
 export const digestModulus = '18446744073709551616'

@@ -242,10 +242,7 @@ function startOn(
   // from its holder.
   const ready = clock.ready.then(() => {
     if (stopping) return
-    worker.engine.start()
-    worker.registrants.start()
-    worker.deliveryJobs.start()
-    worker.reports.start()
+    worker.start()
     backfill.start()
   })
   return {
@@ -357,13 +354,15 @@ export function createWorker(options: {
     schedule,
     retention: settings.logRetention,
   })
+  const jobs = [deliveryJobs, reports, registrants]
   return {
     engine,
     deliveryJobs,
-    reports,
-    registrants,
+    start(): void {
+      engine.start()
+      for (const job of jobs) job.start()
+    },
     async close(): Promise<void> {
-      const jobs = [deliveryJobs, reports, registrants]
       await Promise.all([...jobs.map((job) => job.stop()), engine.stop()])
       if (options.sending === undefined) sending[Symbol.dispose]()
     },
