@@ -19,18 +19,44 @@ export interface Page {
   readonly pagination: { readonly nextCursor: string; readonly hasMore: boolean }
 }
 
+/** Reads under way that wait: streams of one caller that wait for the same share one. */
+export class WaitingReads {
+  readonly #underWay = new Map<
+    string,
+    { readonly page: Promise<Page | null>; readonly signal: AbortSignal }
+  >()
+
+  /** `signal` ends the read; of those that share it, one then reads instead. */
+  async share(name: string, signal: AbortSignal, read: () => Promise<Page | null>): Promise<Page | null> {
+    for (let other = this.#underWay.get(name); other !== undefined; other = this.#underWay.get(name))
+      try {
+        return await other.page
+      } catch (error) {
+        if (!other.signal.aborted) throw error
+        signal.throwIfAborted()
+      }
+    const page = read().finally(() => this.#underWay.delete(name))
+    this.#underWay.set(name, { page, signal })
+    return page
+  }
+}
+
 export type EventLog = ReturnType<typeof eventLog>
 
-export function eventLog(api: Api, now: () => number) {
+interface Reader {
+  /** Those with the same name may read the same. */
+  readonly caller: string
+  readonly signal: AbortSignal
+  readonly waiting: WaitingReads
+}
+
+export function eventLog(api: Api, now: () => number, { caller, signal, waiting }: Reader) {
   return {
     /** Null: the log does not go back so far, or a backup was restored. */
     async after(cursor: string, query: Json): Promise<Page | null> {
-      try {
-        return await list({ ...query, cursor })
-      } catch (error) {
-        if (error instanceof DeskwireError && error.code === 'cursor_too_old') return null
-        throw error
-      }
+      const read = () => list({ ...query, cursor }).catch(nullWhereDropped)
+      if (!query.wait) return read()
+      return waiting.share(JSON.stringify([caller, cursor, query]), signal, read)
     },
 
     /** The cursor after the last event of a type. */
@@ -47,4 +73,9 @@ export function eventLog(api: Api, now: () => number) {
   async function list(query: Json): Promise<Page> {
     return (await api.get('/events', query)) as unknown as Page
   }
+}
+
+function nullWhereDropped(error: unknown): null {
+  if (error instanceof DeskwireError && error.code === 'cursor_too_old') return null
+  throw error
 }

@@ -14,7 +14,7 @@ import { apiOver, type Json } from './api.ts'
 import { bookingTools } from './booking-tools.ts'
 import { deskTools } from './desk-tools.ts'
 import { codes } from './event-errors.ts'
-import { eventLog } from './event-log.ts'
+import { eventLog, WaitingReads } from './event-log.ts'
 import { eventCapabilities, eventTypesOf, serveEvents } from './events.ts'
 import { skill } from './skill.ts'
 import { streamTools } from './stream-tools.ts'
@@ -68,6 +68,8 @@ export interface McpParts extends ToolParts {
 export interface Session {
   /** The id of the API key. */
   readonly key: string
+  /** The same for requests that one token, and nothing else, ends. */
+  readonly caller: string
   readonly scopes: readonly string[]
   /** With the caller's credentials, whatever a call has. */
   readonly fetch: Fetch
@@ -82,6 +84,7 @@ export function createMcp(parts: McpParts) {
   const { version, now } = parts
   const types = eventTypesOf(parts, parts.otherSubjects)
   const streams = new Streams()
+  const waiting = new WaitingReads()
   const tools = toolsOf(parts).map((tool) => ({
     tool,
     config: {
@@ -96,13 +99,13 @@ export function createMcp(parts: McpParts) {
   const handler = createMcpHandler(({ authInfo }) => {
     if (authInfo === undefined) throw new Error('a request has no session')
     const { session, signal, outflow } = authInfo.extra as unknown as Extra
-    const { scopes, key } = session
+    const { scopes, key, caller } = session
     const server = new McpServer(
       { name: 'deskwire', title: 'Deskwire', version },
       { instructions, capabilities },
     )
     const api = apiOver(session.fetch, session.baseUrl, signal)
-    const log = eventLog(api, now)
+    const log = eventLog(api, now, { caller, signal, waiting })
     const allow = serveEvents(server, types, { scopes, log, now, outflow })
     serveSubscriptions(server, allow, { scopes, key, api, log, now })
     server.registerResource('skill', skillAddress, about, ({ href: uri }) => ({

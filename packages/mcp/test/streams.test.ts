@@ -11,11 +11,16 @@ const kinds = plurals.map((plural) => {
   return { name, plural, events: { [`${name}.created`]: 'it is made' } }
 })
 
-/** A service whose backlog of events never ends, or has always been dropped, and that counts what it is asked for. */
-function endless({ isDropped = false } = {}) {
+/**
+ * A service whose backlog of events never ends, or has always been dropped, or is empty until `happens`, and that counts
+ * what it is asked for.
+ */
+function endless({ isDropped = false, isIdle = false } = {}) {
   let reads = 0
+  let happens = () => {}
   const session: Session = {
     key: 'key',
+    caller: 'key',
     scopes: ['*'],
     baseUrl: 'http://service',
     async fetch(url, { signal }) {
@@ -24,6 +29,13 @@ function endless({ isDropped = false } = {}) {
       const problem = { status: 410, code: 'cursor_too_old', detail: 'Dropped.', type: '', title: '' }
       if (isDropped && url.includes('cursor=')) return Response.json(problem, { status: 410 })
       if (isDropped) return Response.json({ data: [], pagination: { nextCursor: 'now', hasMore: false } })
+      if (isIdle && !url.includes('wait=20'))
+        return Response.json({ data: [], pagination: { nextCursor: 'now', hasMore: false } })
+      if (isIdle)
+        await new Promise<void>((resolve, reject) => {
+          happens = resolve
+          signal?.addEventListener('abort', () => reject(signal.reason))
+        })
       const data = Array.from({ length: 100 }, (_, n) => ({
         id: `${reads}-${n}`,
         type: 'ticket.created',
@@ -57,7 +69,7 @@ function endless({ isDropped = false } = {}) {
       { ...session, key },
     )
   }
-  return { open, mcp, reads: () => reads }
+  return { open, mcp, reads: () => reads, happens: () => happens() }
 }
 
 async function settled(): Promise<void> {
@@ -96,6 +108,28 @@ test('a stream that nobody reads ends after a minute, and another may be opened'
   expect(reads()).toBe(20)
   expect((await opened()).headers.get('content-type')).toBe('text/event-stream')
   vi.useRealTimers()
+  await mcp.close()
+})
+
+test('streams of one caller that wait for the same share a read, also when the one that reads leaves', async () => {
+  const { open, reads, happens, mcp } = endless({ isIdle: true })
+  const leaving = Array.from({ length: 5 }, () => new AbortController())
+  const streams = await Promise.all(leaving.map(({ signal }) => open(signal)))
+  const readers = streams.map(({ body }) => (body as ReadableStream<Uint8Array>).getReader())
+  const next = async (n: number) => Buffer.from((await readers[n]?.read())?.value ?? []).toString()
+  for (const n of readers.keys()) {
+    expect(await next(n)).toContain('notifications/events/active')
+    expect(await next(n)).toContain('notifications/events/heartbeat')
+  }
+  await settled()
+  // Where each begins, and then one for all.
+  expect(reads()).toBe(5 + 1)
+  leaving[0]?.abort()
+  await settled()
+  expect(reads()).toBe(5 + 2)
+  happens()
+  for (const n of [1, 2, 3, 4]) expect(await next(n)).toContain('notifications/events/event')
+  for (const one of leaving) one.abort()
   await mcp.close()
 })
 

@@ -101,6 +101,8 @@ const post = routesOf<McpServices>()({
     request.admitted?.releaseWhileWaiting()
     const session = {
       key: caller.apiKeyId,
+      // An access token of another authority ends by itself.
+      caller: request.renewCaller === null ? `${caller.apiKeyId} ${caller.sessionId ?? ''}` : request.id,
       scopes: caller.scopes,
       fetch: inProcess(request),
       baseUrl: request.origin,
