@@ -413,7 +413,7 @@ create table attempts_default partition of attempts default;
 create index attempts_default_age on attempts_default (delivery_id);
 
 -- Results of an endpoint's deliveries, counted by the minute and by the hour. A partition a week. Places:
--- packages/service/src/delivery/tally.ts.
+-- packages/service/src/delivery/queue/tally.ts.
 create table delivery_stats (
   organization_id uuid not null,
   webhook_id uuid not null,

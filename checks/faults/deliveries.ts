@@ -1,12 +1,12 @@
-/** Faults in the last part of a commit: `delivery/create-deliveries.sql`, which makes the deliveries. */
+/** Faults in the last part of a commit: `delivery/queue/create-deliveries.sql`, which makes the deliveries. */
 import type { Fault } from './fault.ts'
 
-const create = 'delivery/create-deliveries.sql'
+const create = 'delivery/queue/create-deliveries.sql'
 
 export const deliveryFaults: readonly Fault[] = [
   {
     name: 'an endpoint that is disabled gets deliveries',
-    file: 'delivery/active-endpoints.sql',
+    file: 'delivery/queue/active-endpoints.sql',
     change: { " and w.status = 'active'": '' },
     killers: ['delivery/created.pg.test.ts'],
   },

@@ -1,21 +1,21 @@
 /** An engine driven tick by tick: a movable clock, a real database, and scripted receivers. */
 
 import { unshared } from '../service/src/db/fair-pool.ts'
-import type { Send } from '../service/src/delivery/attempt.ts'
-import { createEndpointQueues, type EndpointQueues } from '../service/src/delivery/endpoint-queues.ts'
-import { createEngine, type Engine } from '../service/src/delivery/engine.ts'
+import { endpointScope } from '../service/src/delivery/endpoint/event-types.ts'
+import { signingKeysOf } from '../service/src/delivery/endpoint/signing-keys-route.ts'
+import { createOpener, type EncryptionKeys } from '../service/src/delivery/endpoint/vault.ts'
 import {
   type DeliveryObserver,
   type DeliverySchedule,
   nobodyObserves,
 } from '../service/src/delivery/model.ts'
-import { createSigner } from '../service/src/delivery/signer.ts'
+import type { Send } from '../service/src/delivery/queue/attempt.ts'
+import { createEndpointQueues, type EndpointQueues } from '../service/src/delivery/queue/endpoint-queues.ts'
+import { createEngine, type Engine } from '../service/src/delivery/queue/engine.ts'
+import { createSigner } from '../service/src/delivery/queue/signer.ts'
 import { type ConcurrencyTuning, deliveryTuning } from '../service/src/delivery/tuning.ts'
 import { kinds } from '../service/src/desk/index.ts'
 import type { Clock } from '../service/src/kernel/timestamps.ts'
-import { endpointScope } from '../service/src/webhooks/event-types.ts'
-import { signingKeysOf } from '../service/src/webhooks/signing-keys-route.ts'
-import { createOpener, type EncryptionKeys } from '../service/src/webhooks/vault.ts'
 import { deliverySettings } from './delivery-settings.ts'
 import type { TestService } from './service.ts'
 

@@ -1,5 +1,5 @@
 /** A send whose attempts hang until the test answers them. */
-import type { Send } from '../service/src/delivery/attempt.ts'
+import type { Send } from '../service/src/delivery/queue/attempt.ts'
 import { eventually } from './eventually.ts'
 
 type Outcome = Awaited<ReturnType<Send>>

@@ -1,8 +1,8 @@
 /** Endpoints and backlogs by the thousand, written straight into the database, as the API would take too long. */
 import { randomBytes } from 'node:crypto'
 import type { Pool } from 'pg'
+import { createSecretBox } from '../service/src/delivery/endpoint/secrets.ts'
 import { newId } from '../service/src/kernel/ids.ts'
-import { createSecretBox } from '../service/src/webhooks/secrets.ts'
 
 interface PlantedEndpoint {
   readonly id: string

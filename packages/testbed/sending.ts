@@ -1,7 +1,7 @@
 /** A sender and a receiver that it may reach, for one test file. */
 import { join } from 'node:path'
+import { createResolver } from '../service/src/delivery/send/resolver.ts'
 import { createSender, type Sender, type SenderOptions } from '../service/src/delivery/send/send.ts'
-import { createResolver } from '../service/src/delivery/target/resolver.ts'
 import type { SendOutcome } from '../service/src/delivery/verdict.ts'
 import { noNetworks, parseNetworks } from '../service/src/kernel/networks.ts'
 import { systemClock } from '../service/src/kernel/timestamps.ts'

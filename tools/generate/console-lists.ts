@@ -1,10 +1,10 @@
 /** The lists of kinds, scopes, events and fields that the console shows, generated from the kinds. */
 import { z } from 'zod'
 import { scopeNames } from '../../packages/service/src/auth/scopes.ts'
+import { createEventTypes } from '../../packages/service/src/delivery/endpoint/event-types.ts'
 import type { Fields } from '../../packages/service/src/kernel/fields/field.ts'
 import type { Kind } from '../../packages/service/src/kinds/model/kind.ts'
 import { fieldSchema } from '../../packages/service/src/openapi/field-schemas.ts'
-import { createEventTypes } from '../../packages/service/src/webhooks/event-types.ts'
 
 export function consoleLists(kinds: readonly Kind[]): string {
   const lists = {

@@ -1,7 +1,7 @@
+import { endpointEvents } from '../../packages/service/src/delivery/endpoint/event-types.ts'
 import { kindApi } from '../../packages/service/src/kinds/http/routes.ts'
 import type { Kind } from '../../packages/service/src/kinds/model/kind.ts'
 import { eventSentence } from '../../packages/service/src/openapi/document.ts'
-import { endpointEvents } from '../../packages/service/src/webhooks/event-types.ts'
 import { madeBy, table } from './markdown.ts'
 
 /** The event types, in the order of the kinds, and which move causes which. */

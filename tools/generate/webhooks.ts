@@ -1,8 +1,5 @@
-import { maxWords } from '../../packages/service/src/kernel/fields/fields.ts'
-import type { Kind } from '../../packages/service/src/kinds/model/kind.ts'
-import type { ShownField } from '../../packages/service/src/openapi/field-schemas.ts'
-import { webhookShapes } from '../../packages/service/src/webhooks/endpoints.ts'
-import { createEventTypes } from '../../packages/service/src/webhooks/event-types.ts'
+import { webhookShapes } from '../../packages/service/src/delivery/endpoint/endpoints.ts'
+import { createEventTypes } from '../../packages/service/src/delivery/endpoint/event-types.ts'
 import {
   attemptFields,
   deliveryErrorCodes,
@@ -11,9 +8,12 @@ import {
   secretField,
   statsFields,
   webhookFields,
-} from '../../packages/service/src/webhooks/records.ts'
-import { recoveryShape } from '../../packages/service/src/webhooks/recovery/store.ts'
-import { maxSteps, stepLengths } from '../../packages/service/src/webhooks/stats.ts'
+} from '../../packages/service/src/delivery/endpoint/records.ts'
+import { maxSteps, stepLengths } from '../../packages/service/src/delivery/endpoint/stats.ts'
+import { recoveryShape } from '../../packages/service/src/delivery/log/recovery/store.ts'
+import { maxWords } from '../../packages/service/src/kernel/fields/fields.ts'
+import type { Kind } from '../../packages/service/src/kinds/model/kind.ts'
+import type { ShownField } from '../../packages/service/src/openapi/field-schemas.ts'
 import { madeBy, table } from './markdown.ts'
 
 /** Fields of endpoints, deliveries, attempts and recoveries, and the codes of failed attempts. */

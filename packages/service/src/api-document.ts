@@ -1,6 +1,12 @@
 /** The API as a document: every module, in the order in which the document shows them. */
 
 import { scopeNames } from './auth/scopes.ts'
+import { endpointApi } from './delivery/endpoint/routes.ts'
+import { signingKeysApi } from './delivery/endpoint/signing-keys-route.ts'
+import { statsApi } from './delivery/endpoint/stats-routes.ts'
+import { deliveryApi } from './delivery/log/delivery-routes.ts'
+import { eventApi } from './delivery/log/event-routes.ts'
+import { recoveryApi } from './delivery/log/recovery/routes.ts'
 import { addressesApi, documentApi, healthApi } from './http/own-routes.ts'
 import { inboxApi } from './inbox/routes.ts'
 import { consoleLinkApi } from './keys/console-link-routes.ts'
@@ -14,12 +20,6 @@ import { metricsApi } from './metrics/route.ts'
 import type { ApiModule, Json } from './openapi/api-module.ts'
 import { openApiDocument } from './openapi/document.ts'
 import { organizationApi } from './organization/routes.ts'
-import { deliveryApi } from './webhooks/delivery-routes.ts'
-import { eventApi } from './webhooks/event-routes.ts'
-import { recoveryApi } from './webhooks/recovery/routes.ts'
-import { endpointApi } from './webhooks/routes.ts'
-import { signingKeysApi } from './webhooks/signing-keys-route.ts'
-import { statsApi } from './webhooks/stats-routes.ts'
 
 /** The API modules of an installation with these kinds. `metricsHere`: whether this server serves `/metrics`. */
 export function apiModules(kinds: readonly Kind[], metricsHere = true): readonly ApiModule[] {

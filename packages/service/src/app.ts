@@ -19,7 +19,9 @@ import {
 } from './database-services.ts'
 import { createDirectory } from './databases/directory.ts'
 import { createDatabaseRouter, type DatabaseRouter } from './databases/router.ts'
-import { createResolver } from './delivery/target/resolver.ts'
+import { signingKeysApi } from './delivery/endpoint/signing-keys-route.ts'
+import { keysOf } from './delivery/endpoint/vault.ts'
+import { createResolver } from './delivery/send/resolver.ts'
 import { kinds as deskKinds } from './desk/index.ts'
 import { RequestAdmission } from './http/admit.ts'
 import type { Offload } from './http/offload.ts'
@@ -41,8 +43,6 @@ import { countAdmission, timeRequests } from './metrics/requests.ts'
 import { metricsApi } from './metrics/route.ts'
 import { builtConsole, builtDocs, registerPages } from './pages/routes.ts'
 import { type Admin, adminRoutes } from './roles/admin.ts'
-import { signingKeysApi } from './webhooks/signing-keys-route.ts'
-import { keysOf } from './webhooks/vault.ts'
 
 export interface AppOptions
   extends Pick<SharedOptions, 'log' | 'settings' | 'searchTimeout' | 'storage' | 'maxClockSkew'> {

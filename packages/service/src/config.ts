@@ -10,13 +10,13 @@ import {
   isDatabaseUrl,
   parseDatabases,
 } from './db/databases.ts'
-import { parseTrustedTargets } from './delivery/target/address.ts'
-import { parseDnsServers } from './delivery/target/name-servers.ts'
+import { parseEncryptionKey } from './delivery/endpoint/secrets.ts'
+import { parseTrustedTargets } from './delivery/send/address.ts'
+import { parseDnsServers } from './delivery/send/name-servers.ts'
 import { closest } from './kernel/closest.ts'
 import { type Networks, parseNetworks } from './kernel/networks.ts'
 import { parseOrigin } from './kernel/origins.ts'
 import { fail, ok, type Result } from './kernel/outcome.ts'
-import { parseEncryptionKey } from './webhooks/secrets.ts'
 
 interface Setting<V> {
   /** The environment variable; the flag is the remainder in lower case with hyphens. */

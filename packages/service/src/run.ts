@@ -9,9 +9,10 @@ import { readDatabaseClock } from './db/clock.ts'
 import { explainFailureOf } from './db/failure.ts'
 import type { OpenDatabase } from './db/open.ts'
 import { PoolerError } from './db/pooler.ts'
-import { releaseQueues } from './delivery/leases.ts'
+import { keysOf } from './delivery/endpoint/vault.ts'
 import type { DeliverySettings } from './delivery/model.ts'
-import { exempted } from './delivery/target/address.ts'
+import { releaseQueues } from './delivery/queue/leases.ts'
+import { exempted } from './delivery/send/address.ts'
 import { InstallationError } from './installation.ts'
 import type { NotifyWorker } from './journal/notifier.ts'
 import type { Telemetry } from './kernel/telemetry.ts'
@@ -30,7 +31,6 @@ import { startMetricsServer, startWorkerServer, workerMetrics } from './roles/wo
 import { createJobs } from './summarizer/jobs.ts'
 import type { SummarySettings } from './summarizer/summarizer.ts'
 import type { OpenTelemetry } from './telemetry/sdk.ts'
-import { keysOf } from './webhooks/vault.ts'
 
 const longestTimer = 2 ** 31 - 1
 

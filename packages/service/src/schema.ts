@@ -2,11 +2,19 @@
 
 import type { Schema, SchemaFunction } from './db/migration.ts'
 import { baseline } from './db/migrations/baseline.ts'
-import { archiveAttemptsFunction, completeFunction, countDeliveriesFunction } from './delivery/complete.ts'
-import { deliveryJobPieceFunction } from './delivery/delivery-jobs.ts'
-import { disableFunction, failPendingFunction, retryNowFunction } from './delivery/endpoint-queues.ts'
-import { commitDelivery, missedFunction } from './delivery/functions.ts'
-import { disableRegisteredFunction, expireFunction } from './delivery/registrants.ts'
+import { webhookFunctions } from './delivery/endpoint/functions.ts'
+import { reportFunction } from './delivery/endpoint/report-endpoints.ts'
+import { logFunctions } from './delivery/log/functions.ts'
+import { beginRecoveryFunction } from './delivery/log/recovery/store.ts'
+import {
+  archiveAttemptsFunction,
+  completeFunction,
+  countDeliveriesFunction,
+} from './delivery/queue/complete.ts'
+import { deliveryJobPieceFunction } from './delivery/queue/delivery-jobs.ts'
+import { disableFunction, failPendingFunction, retryNowFunction } from './delivery/queue/endpoint-queues.ts'
+import { commitDelivery, missedFunction } from './delivery/queue/functions.ts'
+import { disableRegisteredFunction, expireFunction } from './delivery/queue/registrants.ts'
 import { kinds as deskKinds } from './desk/index.ts'
 import { deskTables } from './desk/tables.ts'
 import { storeLoneResponseFunction } from './idempotency/stored-responses.ts'
@@ -22,9 +30,6 @@ import {
 import { createLinkFunction } from './keys/console-links.ts'
 import { keyFunctions } from './keys/store.ts'
 import type { Kind } from './kinds/model/kind.ts'
-import { logFunctions, webhookFunctions } from './webhooks/functions.ts'
-import { beginRecoveryFunction } from './webhooks/recovery/store.ts'
-import { reportFunction } from './webhooks/report-endpoints.ts'
 
 /** The schema for an installation with these kinds. */
 export function schemaOf(

@@ -46,14 +46,41 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'kinds/http',
     'desk',
   ],
-  delivery: ['kernel', 'admission', 'db', 'journal', 'auth'],
-  webhooks: ['kernel', 'db', 'journal', 'auth', 'idempotency', 'http', 'openapi', 'kinds/model', 'delivery'],
-  keys: ['kernel', 'db', 'journal', 'auth', 'databases', 'idempotency', 'http', 'openapi', 'delivery'],
+  delivery: ['kernel'],
+  'delivery/send': ['kernel', 'delivery'],
+  'delivery/queue': ['kernel', 'admission', 'db', 'journal', 'auth', 'delivery', 'delivery/send'],
+  'delivery/endpoint': [
+    'kernel',
+    'admission',
+    'db',
+    'journal',
+    'auth',
+    'idempotency',
+    'http',
+    'openapi',
+    'kinds/model',
+    'delivery',
+    'delivery/send',
+    'delivery/queue',
+  ],
+  'delivery/log': [
+    'kernel',
+    'db',
+    'journal',
+    'auth',
+    'http',
+    'openapi',
+    'kinds/model',
+    'delivery',
+    'delivery/queue',
+    'delivery/endpoint',
+  ],
+  keys: ['kernel', 'db', 'journal', 'auth', 'databases', 'idempotency', 'http', 'openapi', 'delivery/queue'],
   organization: ['kernel', 'db', 'auth', 'databases', 'http', 'openapi', 'delivery'],
-  metrics: ['kernel', 'admission', 'http', 'openapi', 'delivery'],
+  metrics: ['kernel', 'admission', 'http', 'openapi', 'delivery', 'delivery/queue'],
   telemetry: ['kernel'],
   summarizer: ['kernel', 'db', 'journal', 'kinds/model', 'desk'],
-  mcp: ['kernel', 'auth', 'http', 'openapi', 'kinds/model', 'webhooks'],
+  mcp: ['kernel', 'auth', 'http', 'openapi', 'kinds/model', 'delivery/endpoint'],
   retention: ['kernel', 'db', 'journal', 'idempotency'],
   schema: [
     'kernel',
@@ -61,14 +88,15 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'journal',
     'kinds/model',
     'desk',
-    'delivery',
-    'webhooks',
+    'delivery/queue',
+    'delivery/endpoint',
+    'delivery/log',
     'keys',
     'idempotency',
     'inbox',
     'summarizer',
   ],
-  backup: ['kernel', 'db', 'journal', 'desk', 'delivery', 'webhooks', 'retention', 'schema'],
+  backup: ['kernel', 'db', 'journal', 'desk', 'delivery/queue', 'delivery/endpoint', 'retention', 'schema'],
   moves: [
     'kernel',
     'db',
@@ -76,7 +104,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'auth',
     'databases',
     'desk',
-    'webhooks',
+    'delivery/endpoint',
     'organization',
     'retention',
     'backup',
@@ -98,7 +126,10 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'openapi',
     'pages',
     'delivery',
-    'webhooks',
+    'delivery/send',
+    'delivery/queue',
+    'delivery/endpoint',
+    'delivery/log',
     'keys',
     'organization',
     'metrics',
@@ -267,6 +298,7 @@ describe('SQL', () => {
     ]
     const writes = new RegExp(`(insert into|update|delete from) (${tables.join('|')})\\b`)
     expect(violations(writes).filter((path) => !path.startsWith('db/migrations/'))).toEqual([
+      'delivery/endpoint/ping-webhook.sql',
       'journal/commit.sql',
       // Of stored responses, which are of no stream.
       'journal/count-responses.sql',
@@ -277,10 +309,9 @@ describe('SQL', () => {
       'retention/log-weeks.ts',
       // Those before the latest.
       'retention/maintenance.ts',
-      'webhooks/ping-webhook.sql',
     ])
     // A ping reports no change, so it is in no stream.
-    const pings = sources.find(({ path }) => path === 'webhooks/ping-webhook.sql')?.text ?? ''
+    const pings = sources.find(({ path }) => path === 'delivery/endpoint/ping-webhook.sql')?.text ?? ''
     const inserted = pings.match(/insert into events[^;]*/g)
     expect(inserted?.every((sql) => sql.includes("'webhook'"))).toBe(true)
     expect(pings).not.toMatch(/(insert into|update|delete from) commits|update events|delete from events/)
@@ -343,7 +374,7 @@ describe('SQL', () => {
         'backup/tables.ts: select c.relname::text as name, array_agg(a.attnam',
         'backup/tables.ts: select id from schema_migrations order by id',
         // Of all organizations, by a restore, before anything else uses the database.
-        'delivery/leases.ts: update endpoint_queues set lease_id = null, lease_',
+        'delivery/queue/leases.ts: update endpoint_queues set lease_id = null, lease_',
         // The server, the catalogue, and the list of migrations; an endpoint that the operator names.
         // Whether anything of any organization is stored for too long.
         "doctor/database.ts: select 'payloads of removed objects' as what where",
@@ -372,14 +403,14 @@ describe('SQL', () => {
         'roles/admin-responses.ts: select 1 from installation i where i.singleton and',
         'summarizer/jobs.ts: select exists (select 1 from conversations c where',
         'delivery/endpoints-table.ts: select w.id, w.url from webhooks w where w.id = $1',
-        'webhooks/vault.ts: select i.key_check, i.previous_key_check from inst',
-        'webhooks/vault.ts: update installation set key_check = $1 where singl',
-        'webhooks/vault.ts: update installation set key_check = $1, previous_k',
-        'webhooks/key-rotation.ts: update installation set key_check = $1, previous_k',
-        'webhooks/key-rotation.ts: update installation set previous_key_check = null ',
+        'delivery/endpoint/vault.ts: select i.key_check, i.previous_key_check from inst',
+        'delivery/endpoint/vault.ts: update installation set key_check = $1 where singl',
+        'delivery/endpoint/vault.ts: update installation set key_check = $1, previous_k',
+        'delivery/endpoint/key-rotation.ts: update installation set key_check = $1, previous_k',
+        'delivery/endpoint/key-rotation.ts: update installation set previous_key_check = null ',
         // By primary keys, which begin with it.
         // biome-ignore lint/suspicious/noTemplateCurlyInString: the source as it is written
-        "webhooks/key-rotation.ts: with mine as (\n           select ${of('t')}, c.bec",
+        "delivery/endpoint/key-rotation.ts: with mine as (\n           select ${of('t')}, c.bec",
       ].sort(),
     )
   })

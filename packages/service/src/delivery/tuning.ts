@@ -141,7 +141,7 @@ export const deliveryTuning = deepFreeze({
   },
   /** Expired keys: `registrants.ts`. */
   registrants: { ...jobs, every: 1_000 },
-  /** Events about endpoints: `webhooks/report-endpoints.ts`. */
+  /** Events about endpoints: `delivery/endpoint/report-endpoints.ts`. */
   reports: {
     ...jobs,
     every: 2_000,

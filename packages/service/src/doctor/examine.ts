@@ -13,7 +13,7 @@ import { readDatabaseClock } from '../db/clock.ts'
 import { DatabasesError, databasesSetting } from '../db/databases.ts'
 import { embedded } from '../db/embedded.ts'
 import { namedDatabases, type OpenDatabase, openDatabaseBeside } from '../db/open.ts'
-import { exempted } from '../delivery/target/address.ts'
+import { exempted } from '../delivery/send/address.ts'
 import { systemClock } from '../kernel/timestamps.ts'
 import {
   requireEncryptionKey,

@@ -3,15 +3,15 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Pool } from 'pg'
 import type { Config } from '../config.ts'
-import { keyFault } from '../roles/delivery-settings.ts'
-import { keyCheckOf, loadEncryptionKey, tryOpening } from '../webhooks/secrets.ts'
+import { keyCheckOf, loadEncryptionKey, tryOpening } from '../delivery/endpoint/secrets.ts'
 import {
   createOpener,
   type EncryptionKeys,
   keyStatusOf,
   opensSecrets,
   readNamedKeys,
-} from '../webhooks/vault.ts'
+} from '../delivery/endpoint/vault.ts'
+import { keyFault } from '../roles/delivery-settings.ts'
 import { type Finding, failedAsTheStart, findingsOf } from './finding.ts'
 
 const check = 'encryption key'

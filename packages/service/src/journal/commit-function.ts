@@ -45,7 +45,7 @@ const shared = [
 
 /**
  * Pure: the same arguments give the same texts and names. `commit` is among `functions`, with all that it calls but
- * what `delivery` provides (`delivery/functions.ts`).
+ * what `delivery` provides (`delivery/queue/functions.ts`).
  */
 export function commitFunctions(
   tables: readonly StreamTable[],

@@ -1,7 +1,7 @@
 /** The conditions for moving an organization. */
 import type { Pool } from 'pg'
 import { appliedMigrations } from '../backup/tables.ts'
-import { readNamedKeys } from '../webhooks/vault.ts'
+import { readNamedKeys } from '../delivery/endpoint/vault.ts'
 
 /** The move cannot continue; the message says why and what to do. */
 export class MoveError extends Error {}

@@ -9,6 +9,7 @@ import { unshared } from '../db/fair-pool.ts'
 import type { SchemaFunction } from '../db/migration.ts'
 import type { Queryable } from '../db/pool.ts'
 import { type Tx, transaction } from '../db/pool.ts'
+import { createVault, type EncryptionKeys, readNamedKeys, sealResponse } from '../delivery/endpoint/vault.ts'
 import {
   createIdempotencyStore,
   type IdempotencyStore,
@@ -22,7 +23,6 @@ import { nilUuid } from '../kernel/ids.ts'
 import { ok } from '../kernel/outcome.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import type { NewKey } from '../organization/create.ts'
-import { createVault, type EncryptionKeys, readNamedKeys, sealResponse } from '../webhooks/vault.ts'
 
 /** Of the operator, as the owner of idempotency keys. */
 export const operatorId = nilUuid

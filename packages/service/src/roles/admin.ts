@@ -11,6 +11,7 @@ import { readDatabaseClock } from '../db/clock.ts'
 import { DatabasesError } from '../db/databases.ts'
 import type { DatabaseSettings } from '../db/open.ts'
 import { transaction } from '../db/pool.ts'
+import type { EncryptionKeys } from '../delivery/endpoint/vault.ts'
 import { kinds } from '../desk/index.ts'
 import { bearerToken } from '../http/authenticate.ts'
 import { idempotencyOf, runOnce } from '../http/idempotency.ts'
@@ -49,7 +50,6 @@ import {
 } from '../openapi/field-schemas.ts'
 import { createApiKey, createOrganization, type NewKey } from '../organization/create.ts'
 import { DeletionError } from '../organization/deletion.ts'
-import type { EncryptionKeys } from '../webhooks/vault.ts'
 import { type Keep, operatorId, Repeated, responsesOfOperator } from './admin-responses.ts'
 
 export interface Admin {

@@ -3,12 +3,12 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Pool } from 'pg'
 import { type Config, settings } from '../config.ts'
+import { loadOrCreateEncryptionKey } from '../delivery/endpoint/secrets.ts'
+import type { EncryptionKeys } from '../delivery/endpoint/vault.ts'
+import { claimKey, type KeyStatus } from '../delivery/endpoint/vault.ts'
 import type { DeliverySettings } from '../delivery/model.ts'
 import { trustAuthorities } from '../delivery/send/dial.ts'
 import type { SummarySettings } from '../summarizer/summarizer.ts'
-import { loadOrCreateEncryptionKey } from '../webhooks/secrets.ts'
-import type { EncryptionKeys } from '../webhooks/vault.ts'
-import { claimKey, type KeyStatus } from '../webhooks/vault.ts'
 
 /** A setting has a value that cannot be used; the message says which, and what is accepted. */
 export class SettingError extends Error {}

@@ -12,10 +12,10 @@ import { migrate } from '../db/migrate.ts'
 import type { OpenDatabase } from '../db/open.ts'
 import type { DatabaseAddress } from '../db/pool.ts'
 import { requireSessions } from '../db/pooler.ts'
+import type { EncryptionKeys } from '../delivery/endpoint/vault.ts'
 import { atMost, periodic } from '../kernel/periodic.ts'
 import { makeThisLogWeek, weeksText } from '../retention/log-weeks.ts'
 import { schemaOf } from '../schema.ts'
-import type { EncryptionKeys } from '../webhooks/vault.ts'
 import { requireKeyOfDatabase } from './delivery-settings.ts'
 
 type KeySettings = Pick<Config, 'encryptionKey' | 'encryptionKeyPrevious' | 'dataDir'>

@@ -18,7 +18,7 @@ import { markRestored } from '../../src/backup/restore.ts'
 import { createDirectory } from '../../src/databases/directory.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { createJobs, firstConversation } from '../../src/summarizer/jobs.ts'
-import { deliveryJobsOn } from '../webhooks/recovery.fixture.ts'
+import { deliveryJobsOn } from '../delivery/recovery.fixture.ts'
 
 export interface FullDesk extends AsyncDisposable {
   readonly service: TestService

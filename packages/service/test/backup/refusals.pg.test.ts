@@ -14,8 +14,8 @@ import { examineBackup, restore, restoreRows } from '../../src/backup/restore.ts
 import { tablesOf } from '../../src/backup/tables.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { transaction } from '../../src/db/pool.ts'
+import { claimKey } from '../../src/delivery/endpoint/vault.ts'
 import { schemaOf } from '../../src/schema.ts'
-import { claimKey } from '../../src/webhooks/vault.ts'
 
 const shared = sharedService()
 const clock = { now: () => Date.now() }

@@ -11,7 +11,7 @@ import { createCustomers } from '../../../testbed/desk-under-fire.ts'
 import { eventually } from '../../../testbed/eventually.ts'
 import { type TestService, testService } from '../../../testbed/service.ts'
 import { createServices, socketUrl } from '../../../testbed/services.ts'
-import { claimKey } from '../../src/webhooks/vault.ts'
+import { claimKey } from '../../src/delivery/endpoint/vault.ts'
 
 const keyOf = (byte: number) => Buffer.alloc(32, byte).toString('base64')
 

@@ -4,8 +4,8 @@ import { makeTicket } from '../../../testbed/desk.ts'
 import { makeWebhook } from '../../../testbed/hooks.ts'
 import { asToken, makeKey } from '../../../testbed/keys.ts'
 import type { Api } from '../../../testbed/service.ts'
-import { deliveryJobsOn } from '../webhooks/recovery.fixture.ts'
 import { receiving } from './receiving.fixture.ts'
+import { deliveryJobsOn } from './recovery.fixture.ts'
 
 const named = ['id', 'type', 'apiVersion', 'createdAt', 'organizationId', 'data']
 

@@ -6,7 +6,7 @@ import {
   parseTrustedTargets,
   refusedBlock,
   specialPurposeBlocks,
-} from '../../src/delivery/target/address.ts'
+} from '../../src/delivery/send/address.ts'
 import { type Networks, noNetworks, parseNetworks } from '../../src/kernel/networks.ts'
 
 const isPublicAddress = (ip: string, trusted: Networks) => refusedBlock(ip, trusted) === null

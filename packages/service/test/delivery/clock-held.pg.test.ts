@@ -13,12 +13,12 @@ import { lockRow } from '../../../testbed/locks.ts'
 import { type Api, testService } from '../../../testbed/service.ts'
 import { unshared } from '../../src/db/fair-pool.ts'
 import { createPool, endPool } from '../../src/db/pool.ts'
-import type { Send } from '../../src/delivery/attempt.ts'
-import { createEndpointQueues } from '../../src/delivery/endpoint-queues.ts'
 import { nobodyObserves } from '../../src/delivery/model.ts'
-import { createRegistrants } from '../../src/delivery/registrants.ts'
+import type { Send } from '../../src/delivery/queue/attempt.ts'
+import { createEndpointQueues } from '../../src/delivery/queue/endpoint-queues.ts'
+import { createRegistrants } from '../../src/delivery/queue/registrants.ts'
 import { kinds } from '../../src/desk/index.ts'
-import { deliveryJobsOn } from '../webhooks/recovery.fixture.ts'
+import { deliveryJobsOn } from './recovery.fixture.ts'
 
 const many = 8
 

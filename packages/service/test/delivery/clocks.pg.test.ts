@@ -17,7 +17,7 @@ import {
 } from '../../../testbed/hooks.ts'
 import { testService } from '../../../testbed/service.ts'
 import { followDatabaseClock } from '../../src/db/clock.ts'
-import { at, namesFrom, desk as recoveryDesk } from '../webhooks/recovery.fixture.ts'
+import { at, namesFrom, desk as recoveryDesk } from './recovery.fixture.ts'
 
 async function desk() {
   const clock = testClock()

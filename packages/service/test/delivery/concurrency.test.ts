@@ -1,6 +1,7 @@
 /** Whether another attempt may begin: what keeps a healthy endpoint from waiting for the others. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { type Priority, priorities } from '../../src/delivery/model.ts'
 import {
   ConcurrencyLimiter,
   type EndpointLimiter,
@@ -8,8 +9,7 @@ import {
   mayStart,
   type RunningAttempt,
   type WorkerUsage,
-} from '../../src/delivery/concurrency.ts'
-import { type Priority, priorities } from '../../src/delivery/model.ts'
+} from '../../src/delivery/queue/concurrency.ts'
 import { deliveryTuning } from '../../src/delivery/tuning.ts'
 
 const usual = deliveryTuning.concurrency

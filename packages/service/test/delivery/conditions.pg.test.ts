@@ -4,8 +4,8 @@ import { makeCustomer, makeTicket } from '../../../testbed/desk.ts'
 import { makeWebhook, minute, receiverUrl, retry, second } from '../../../testbed/hooks.ts'
 import { asToken, makeKey } from '../../../testbed/keys.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
-import { at, deliveryJobsOn } from '../webhooks/recovery.fixture.ts'
 import { receiving } from './receiving.fixture.ts'
+import { at, deliveryJobsOn } from './recovery.fixture.ts'
 
 type It = Awaited<ReturnType<typeof receiving>>
 

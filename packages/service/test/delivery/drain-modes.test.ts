@@ -8,7 +8,7 @@ import {
   isIdle,
   moveTo,
   nextMode,
-} from '../../src/delivery/drain-modes.ts'
+} from '../../src/delivery/queue/drain-modes.ts'
 import { deliveryTuning } from '../../src/delivery/tuning.ts'
 
 describe('the table of moves', () => {

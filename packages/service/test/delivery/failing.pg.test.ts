@@ -5,7 +5,7 @@ import { makeCustomer } from '../../../testbed/desk.ts'
 import { testEngine } from '../../../testbed/engine.ts'
 import { attemptsOf, day, hour, minute, retry } from '../../../testbed/hooks.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
-import type { Send } from '../../src/delivery/attempt.ts'
+import type { Send } from '../../src/delivery/queue/attempt.ts'
 import { scriptedEndpoint } from './endpoint.fixture.ts'
 
 const clock = testClock()

@@ -7,7 +7,7 @@ import { eventually } from '../../../testbed/eventually.ts'
 import { heldSend } from '../../../testbed/held-send.ts'
 import { deliveriesOf, makeWebhook, minute } from '../../../testbed/hooks.ts'
 import { type Api, testService } from '../../../testbed/service.ts'
-import type { Send } from '../../src/delivery/attempt.ts'
+import type { Send } from '../../src/delivery/queue/attempt.ts'
 
 const statuses = async (api: Api, id: string) => (await deliveriesOf(api, id)).map(({ status }) => status)
 

@@ -8,8 +8,8 @@ import { makeWebhook, minute } from '../../../testbed/hooks.ts'
 import { tables } from '../../../testbed/journal.ts'
 import { lockRow, waitingBackends } from '../../../testbed/locks.ts'
 import { type Api, createApi, testService } from '../../../testbed/service.ts'
-import { deliveryJobPieceFunction } from '../../src/delivery/delivery-jobs.ts'
-import { at, deliveryJobsOn } from '../webhooks/recovery.fixture.ts'
+import { deliveryJobPieceFunction } from '../../src/delivery/queue/delivery-jobs.ts'
+import { at, deliveryJobsOn } from './recovery.fixture.ts'
 
 async function desk() {
   const clock = testClock()

@@ -13,7 +13,7 @@ import {
   type DnsServerOptions,
   startDnsServer,
 } from '../../../testbed/dns-server.ts'
-import { createResolver, notPublic, type Resolver } from '../../src/delivery/target/resolver.ts'
+import { createResolver, notPublic, type Resolver } from '../../src/delivery/send/resolver.ts'
 import { noNetworks } from '../../src/kernel/networks.ts'
 
 const publicV4 = '192.0.66.1'

@@ -4,8 +4,8 @@ import { makeCustomer } from '../../../testbed/desk.ts'
 import { testEngine } from '../../../testbed/engine.ts'
 import { day, retry } from '../../../testbed/hooks.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
-import type { Send } from '../../src/delivery/attempt.ts'
-import { notPublic } from '../../src/delivery/target/resolver.ts'
+import type { Send } from '../../src/delivery/queue/attempt.ts'
+import { notPublic } from '../../src/delivery/send/resolver.ts'
 import { scriptedEndpoint } from './endpoint.fixture.ts'
 
 const clock = testClock()

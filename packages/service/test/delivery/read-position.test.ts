@@ -1,6 +1,6 @@
 /** Where a drain has read its queue to. */
 import { describe, expect, test } from 'vitest'
-import { goBackTo, type ReadPosition, readOn, unread } from '../../src/delivery/read-position.ts'
+import { goBackTo, type ReadPosition, readOn, unread } from '../../src/delivery/queue/read-position.ts'
 
 const uuid = (n: number) => `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`
 const last = 'ffffffff-ffff-ffff-ffff-ffffffffffff'

@@ -7,9 +7,9 @@ import { makeCustomer } from '../../../testbed/desk.ts'
 import { testEngine } from '../../../testbed/engine.ts'
 import { deliveriesOf, makeWebhook, minute, retry, second } from '../../../testbed/hooks.ts'
 import { testService } from '../../../testbed/service.ts'
-import { commitDelivery } from '../../src/delivery/functions.ts'
 import type { ClaimedDelivery } from '../../src/delivery/model.ts'
-import { goBackTo, type ReadPosition, readOn, unread } from '../../src/delivery/read-position.ts'
+import { commitDelivery } from '../../src/delivery/queue/functions.ts'
+import { goBackTo, type ReadPosition, readOn, unread } from '../../src/delivery/queue/read-position.ts'
 import { kinds } from '../../src/desk/index.ts'
 
 /** A service with an endpoint, and workers that claim and complete as drains do; their clock is `at`, the API's `clock`. */

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { type DnsServer, startDnsServer } from '../../../testbed/dns-server.ts'
 import type { Receiver } from '../../../testbed/receiver.ts'
 import { createBench, post } from '../../../testbed/sending.ts'
-import { notPublic } from '../../src/delivery/target/resolver.ts'
+import { notPublic } from '../../src/delivery/send/resolver.ts'
 
 // 127.0.0.2 and 127.0.0.3 play public addresses, 127.0.0.1 is what must not be reached; all on one port.
 const trusted = '127.0.0.2/31'

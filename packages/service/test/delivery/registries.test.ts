@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import ipaddr from 'ipaddr.js'
 import { describe, expect, test } from 'vitest'
-import { classify, specialPurposeBlocks } from '../../src/delivery/target/address.ts'
+import { classify, specialPurposeBlocks } from '../../src/delivery/send/address.ts'
 import { registeredBlocks } from './iana-registries.fixture.ts'
 
 /** What is not public though the registries do not list it: not unicast, or embedding an IPv4 address (RFC 4291, 2.5.5.1). */

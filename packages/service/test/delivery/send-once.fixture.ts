@@ -1,7 +1,7 @@
 /** A process that sends once and prints how it ended; then it asks `fetch` for the same, which does as the environment says. */
 import { text } from 'node:stream/consumers'
+import { createResolver } from '../../src/delivery/send/resolver.ts'
 import { createSender } from '../../src/delivery/send/send.ts'
-import { createResolver } from '../../src/delivery/target/resolver.ts'
 import { noNetworks, parseNetworks } from '../../src/kernel/networks.ts'
 import { systemClock } from '../../src/kernel/timestamps.ts'
 

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
 import { expect, test, vi } from 'vitest'
 import { anyCharacter } from '../../../testbed/any-character.ts'
-import { createSigner } from '../../src/delivery/signer.ts'
+import { createSigner } from '../../src/delivery/queue/signer.ts'
 
 const owner = { organizationId: 'o', webhookId: 'w' }
 const open = (sealed: Buffer) => sealed.toString()

@@ -5,9 +5,9 @@
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { testClock } from '../../../testbed/clock.ts'
-import { refusedBlock } from '../../src/delivery/target/address.ts'
-import { createResolver, notPublic } from '../../src/delivery/target/resolver.ts'
-import { parseTargetUrl } from '../../src/delivery/target/url.ts'
+import { refusedBlock } from '../../src/delivery/send/address.ts'
+import { createResolver, notPublic } from '../../src/delivery/send/resolver.ts'
+import { parseTargetUrl } from '../../src/delivery/send/url.ts'
 import { noNetworks } from '../../src/kernel/networks.ts'
 
 // A name server that nobody is: an address that is taken for a name is a failure, and not an answer.

@@ -11,8 +11,8 @@ import { plant } from '../../../testbed/planted.ts'
 import { testService } from '../../../testbed/service.ts'
 import { unshared } from '../../src/db/fair-pool.ts'
 import { createPool, endPool } from '../../src/db/pool.ts'
-import { createEndpointQueues } from '../../src/delivery/endpoint-queues.ts'
-import type { QueuePosition } from '../../src/delivery/sweep.ts'
+import { createEndpointQueues } from '../../src/delivery/queue/endpoint-queues.ts'
+import type { QueuePosition } from '../../src/delivery/queue/sweep.ts'
 import { kinds } from '../../src/desk/index.ts'
 
 const { encryptionKey } = deliverySettings

@@ -2,9 +2,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { succeeded } from '../../../testbed/attempt-result.ts'
+import { attemptErrorCodes } from '../../src/delivery/endpoint/records.ts'
 import type { DeliveryErrorCode } from '../../src/delivery/model.ts'
-import { durationBounds, meaningOf, quantile, tallyOf } from '../../src/delivery/tally.ts'
-import { attemptErrorCodes } from '../../src/webhooks/records.ts'
+import { durationBounds, meaningOf, quantile, tallyOf } from '../../src/delivery/queue/tally.ts'
 
 const one = succeeded({ id: 'd' } as Parameters<typeof succeeded>[0], 0)
 const after = (durationMs: number) => ({ ...one, durationMs })

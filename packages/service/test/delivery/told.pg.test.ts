@@ -8,8 +8,8 @@ import { eventually } from '../../../testbed/eventually.ts'
 import { heldSend } from '../../../testbed/held-send.ts'
 import { dataOf, deliveriesOf, makeWebhook, signedBy } from '../../../testbed/hooks.ts'
 import { testService } from '../../../testbed/service.ts'
-import type { EndpointQueues } from '../../src/delivery/endpoint-queues.ts'
 import { type DueQueue, priorities } from '../../src/delivery/model.ts'
+import type { EndpointQueues } from '../../src/delivery/queue/endpoint-queues.ts'
 import type { DueQueues } from '../../src/journal/notifier.ts'
 
 /** A service with an endpoint, and a worker next to it that `tell` may stand for. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { maxUrlLength, parseTargetUrl } from '../../src/delivery/target/url.ts'
+import { maxUrlLength, parseTargetUrl } from '../../src/delivery/send/url.ts'
 
 describe('accepted', () => {
   test.each([

@@ -7,7 +7,7 @@ import { eventually } from '../../../testbed/eventually.ts'
 import { hour, makeWebhook, minute, receiverUrl, second } from '../../../testbed/hooks.ts'
 import { answer, type Behaviour } from '../../../testbed/receiver.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
-import { rotateEncryptionKey } from '../../src/webhooks/key-rotation.ts'
+import { rotateEncryptionKey } from '../../src/delivery/endpoint/key-rotation.ts'
 import { receiving } from './receiving.fixture.ts'
 
 const shared = sharedService()

@@ -6,7 +6,7 @@ import { blockWith, startSource } from '../../../testbed/document-programs.ts'
 import { testEngine } from '../../../testbed/engine.ts'
 import { hour, makeWebhook, minute, readWebhook } from '../../../testbed/hooks.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
-import { deliveryJobsOn, reportsOn } from '../webhooks/recovery.fixture.ts'
+import { deliveryJobsOn, reportsOn } from '../delivery/recovery.fixture.ts'
 
 const clock = testClock()
 const shared = sharedService({ clock })

@@ -98,7 +98,7 @@ describe.each(files)('%s', (file) => {
 /** What SECURITY.md says the service does, each with a test that fails when it does not. */
 const held: Readonly<Record<string, readonly [file: string, title: string]>> = {
   'Tokens are not stored': ['keys/once.pg.test.ts', 'no row holds a token'],
-  'Signing secrets are encrypted': ['webhooks/secrets.test.ts', 'not to be seen in between'],
+  'Signing secrets are encrypted': ['delivery/secrets.test.ts', 'not to be seen in between'],
   'Deliveries are signed': ['../../sdk/test/receivers.e2e.test.ts', 'nothing that is forged, altered, late'],
   'Webhooks do not reach your network': ['delivery/rebinding.test.ts', 'never leads to loopback'],
   'Content stays in the service': ['architecture.test.ts', 'one place opens connections to receivers'],

@@ -15,8 +15,8 @@ import { eventually } from '../../../testbed/eventually.ts'
 import { deliveriesOf, hour, makeWebhook, minute, readWebhook, retry } from '../../../testbed/hooks.ts'
 import { freePort, startHttpServer } from '../../../testbed/loopback.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
-import type { Send } from '../../src/delivery/attempt.ts'
-import { deliveryJobsOn } from '../webhooks/recovery.fixture.ts'
+import type { Send } from '../../src/delivery/queue/attempt.ts'
+import { deliveryJobsOn } from '../delivery/recovery.fixture.ts'
 
 /** Receivers look at the time: it begins as it is. */
 const clock = testClock(Date.now())

@@ -16,10 +16,10 @@ import { testService } from '../../../testbed/service.ts'
 import { socketUrl } from '../../../testbed/services.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
 import { readConfig } from '../../src/config.ts'
+import { rotateEncryptionKey } from '../../src/delivery/endpoint/key-rotation.ts'
 import { checkDisk, diskFinding, examine } from '../../src/doctor/examine.ts'
 import { type Finding, verdictOf } from '../../src/doctor/finding.ts'
 import { checkKeyFile } from '../../src/doctor/keys.ts'
-import { rotateEncryptionKey } from '../../src/webhooks/key-rotation.ts'
 
 const keyOf = (byte: number) => Buffer.alloc(32, byte)
 const shared = sharedService({ settings: { encryptionKey: keyOf(7) } })

@@ -9,7 +9,7 @@ import { lockRow, waitingChanges } from '../../../testbed/locks.ts'
 import type { Api } from '../../../testbed/service.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
 import { rowsWith } from '../../../testbed/stored.ts'
-import { createSecretBox } from '../../src/webhooks/secrets.ts'
+import { createSecretBox } from '../../src/delivery/endpoint/secrets.ts'
 
 const clock = testClock()
 const shared = sharedService({ clock })

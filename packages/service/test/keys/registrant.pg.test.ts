@@ -13,7 +13,7 @@ import { lockRow, waitingBackends, waitingChanges } from '../../../testbed/locks
 import { type Api, testService } from '../../../testbed/service.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
 import { nobodyObserves } from '../../src/delivery/model.ts'
-import { createRegistrants } from '../../src/delivery/registrants.ts'
+import { createRegistrants } from '../../src/delivery/queue/registrants.ts'
 import { startWorkers } from '../../src/roles/worker.ts'
 
 const clock = testClock()

@@ -8,8 +8,8 @@ import { day } from '../../../testbed/hooks.ts'
 import { eventStream, mcpClient } from '../../../testbed/mcp-client.ts'
 import { type Api, testService } from '../../../testbed/service.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
+import { createEventTypes } from '../../src/delivery/endpoint/event-types.ts'
 import { kinds } from '../../src/desk/index.ts'
-import { createEventTypes } from '../../src/webhooks/event-types.ts'
 
 const service = sharedService({ mcp: true })
 

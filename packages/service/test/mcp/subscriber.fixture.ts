@@ -8,7 +8,7 @@ import { mcpClient } from '../../../testbed/mcp-client.ts'
 import { answer, type Behaviour, type ReceivedRequest } from '../../../testbed/receiver.ts'
 import { authority, createBench } from '../../../testbed/sending.ts'
 import { type Api, testService } from '../../../testbed/service.ts'
-import { deliveryJobsOn } from '../webhooks/recovery.fixture.ts'
+import { deliveryJobsOn } from '../delivery/recovery.fixture.ts'
 
 export const newSecret = (byte = 1) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`
 export const secret = newSecret()

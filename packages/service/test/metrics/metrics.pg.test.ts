@@ -10,7 +10,7 @@ import { day, makeWebhook, minute, second } from '../../../testbed/hooks.ts'
 import { plant } from '../../../testbed/planted.ts'
 import { type TestService, testService } from '../../../testbed/service.ts'
 import { createDeliveryMetrics, showInFlight } from '../../src/metrics/database.ts'
-import { deliveryJobsOn } from '../webhooks/recovery.fixture.ts'
+import { deliveryJobsOn } from '../delivery/recovery.fixture.ts'
 
 /** The value of each series, by name and labels as they are written, without the process's. */
 function seriesOf(text: string): Map<string, number> {

@@ -1,7 +1,7 @@
 /** `openapi.json` says what the service does: its routes, its records, and what receivers are sent. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type TestService, testService } from '../../../testbed/service.ts'
-import { attemptRecord } from '../../src/webhooks/webhook.ts'
+import { attemptRecord } from '../../src/delivery/endpoint/webhook.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a document of JSON; a wrong guess fails the test
 let document: any

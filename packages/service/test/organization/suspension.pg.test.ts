@@ -11,7 +11,7 @@ import type { Api } from '../../../testbed/service.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
 import { listOrganizations } from '../../src/organization/organization.ts'
 import { resumeOrganization, suspendOrganization } from '../../src/organization/suspension.ts'
-import { deliveryJobsOn } from '../webhooks/recovery.fixture.ts'
+import { deliveryJobsOn } from '../delivery/recovery.fixture.ts'
 
 const clock = testClock()
 const shared = sharedService({ clock })

@@ -8,7 +8,6 @@
  */
 import type { SecureContext } from 'node:tls'
 import type { Clock } from '../../kernel/timestamps.ts'
-import type { Resolution, Resolver } from '../target/resolver.ts'
 import { deliveryTuning } from '../tuning.ts'
 import type { SendOutcome } from '../verdict.ts'
 import { Connection, IdleConnections } from './connection.ts'
@@ -16,6 +15,7 @@ import { createDeadlines, type Deadline } from './deadlines.ts'
 import { dial, TlsSessions, trustAuthorities } from './dial.ts'
 import { type ReceivedResponse, type RequestPieces, requestPieces, type Stale } from './exchange.ts'
 import { type Failure, failure } from './failure.ts'
+import type { Resolution, Resolver } from './resolver.ts'
 
 export interface SendRequest {
   readonly organizationId: string

@@ -101,7 +101,7 @@ alter table attempts
   alter column response_body set statistics 0;
 
 -- Results of an endpoint's deliveries, counted by the minute and by the hour. A partition a week. Places:
--- packages/service/src/delivery/tally.ts.
+-- packages/service/src/delivery/queue/tally.ts.
 create table delivery_stats (
   organization_id uuid not null,
   webhook_id uuid not null,

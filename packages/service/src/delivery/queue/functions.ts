@@ -1,0 +1,50 @@
+/** The database functions that create deliveries. */
+import type { SchemaFunction } from '../../db/migration.ts'
+import { fillTemplate, readSql, schemaObject } from '../../db/sql-file.ts'
+import type { StreamTable } from '../../journal/stream-table.ts'
+import { finalStatuses } from '../model.ts'
+import { deliveryTuning } from '../tuning.ts'
+
+const sql = (file: string) => readSql(import.meta.url, file)
+
+export const newDeliveryType: SchemaFunction = schemaObject(sql('./new-delivery.sql'))
+
+export const insertDeliveriesFunction: SchemaFunction = schemaObject(sql('./insert-deliveries.sql'), [
+  newDeliveryType,
+])
+
+export const skipReasonFunction = (tables: readonly StreamTable[]): SchemaFunction =>
+  schemaObject(
+    fillTemplate(
+      sql('./skip-reason.sql'),
+      {},
+      { kind: tables.map(({ kind, name }) => ({ kind, table: name })) },
+    ),
+  )
+
+/** Deliveries that a commit creates itself: meanwhile its organization cannot commit anything else. */
+const largeBeyond = 1_000
+
+/** What the commit function needs for its events, in the order in which it is created. */
+export const commitDelivery = (tables: readonly StreamTable[]): readonly SchemaFunction[] => [
+  newDeliveryType,
+  insertDeliveriesFunction,
+  skipReasonFunction(tables),
+  wakeQueuesFunction,
+  schemaObject(sql('./active-endpoints.sql')),
+  schemaObject(
+    fillTemplate(sql('./create-deliveries.sql'), {
+      large: String(largeBeyond),
+      clocks_apart: String(deliveryTuning.drain.clocksApart),
+    }),
+    [newDeliveryType, insertDeliveriesFunction, skipReasonFunction(tables), wakeQueuesFunction],
+  ),
+]
+
+export const wakeQueuesFunction: SchemaFunction = schemaObject(readSql(import.meta.url, './wake-queues.sql'))
+
+export const missedFunction: SchemaFunction = schemaObject(
+  fillTemplate(readSql(import.meta.url, './missed-since.sql'), {
+    final_statuses: finalStatuses.join(', '),
+  }),
+)

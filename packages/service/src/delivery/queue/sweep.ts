@@ -1,0 +1,270 @@
+/**
+ * Finds queues and delivery jobs that are due but do not say so. There should be none, unless a clock was
+ * set back.
+ */
+import type { FastifyBaseLogger } from 'fastify'
+import type { Queryable } from '../../db/pool.ts'
+import { nilUuid } from '../../kernel/ids.ts'
+import { loggable } from '../../kernel/log.ts'
+import { periodic } from '../../kernel/periodic.ts'
+import { type Clock, formatTimestamp } from '../../kernel/timestamps.ts'
+import type { DeliverySchedule, EndpointKey } from '../model.ts'
+import { deliveryTuning, leaseOf } from '../tuning.ts'
+
+const {
+  every,
+  soon,
+  clocksDiffer,
+  setBackBy,
+  suspiciousSweeps,
+  recoveryWaits,
+  queuesAtOnce,
+  deliveriesAtOnce,
+} = deliveryTuning.sweep
+
+export function createSweeper(
+  services: {
+    readonly queues: {
+      sweep(now: number, longestLease: number): Promise<number>
+      wakeAfterClockSetBack(now: number, position: QueuePosition | null): Promise<Walked>
+    }
+    readonly clock: Clock
+    readonly schedule: DeliverySchedule
+    readonly log: Pick<FastifyBaseLogger, 'warn'>
+  },
+  options: { readonly stopWithin: number; readonly onDeliveries: () => void },
+) {
+  const { queues, clock, schedule, log } = services
+  /** The clock may have been set back before the first search. */
+  let lastSearch = Number.POSITIVE_INFINITY
+  /** Searches still to be made for what a clock left in the future. */
+  let suspicions = 0
+  let position: QueuePosition | null = null
+  let searching: Promise<void> | null = null
+
+  const complain = (error: Error) =>
+    log.warn({ err: loggable(error) }, 'the sweep for stray deliveries failed; it will be tried again')
+  const sweeping = periodic({ every, stopWithin: options.stopWithin, run: sweepOnce, onFailure: complain })
+
+  return {
+    start: sweeping.start,
+    /**
+     * To be called with the time of each search, which shows that a clock was set back: then what is pending is
+     * searched, now and after the next sweeps. Resolves at once unless `waits`, as a million deliveries may be pending.
+     * Rejects only if `waits`.
+     */
+    async noticed(now: number, waits: boolean): Promise<void> {
+      if (now < lastSearch - setBackBy) {
+        suspicions = 1 + suspiciousSweeps
+        const searched = search()
+        if (waits) await searched
+        else searched.catch(complain)
+      }
+      // Not if the search failed: it is then noticed again.
+      lastSearch = now
+    },
+    /** Waits for work under way, `stopWithin` milliseconds at most. Never rejects. */
+    async stop(): Promise<void> {
+      await Promise.all([sweeping.stop(), searching?.catch(() => {})])
+    },
+  }
+
+  async function sweepOnce(): Promise<void> {
+    const woken = await queues.sweep(clock.now(), leaseOf(schedule) + clocksDiffer)
+    if (woken > 0)
+      log.warn({ queues: woken }, "due deliveries were found whose endpoint's queue did not say so")
+    if (suspicions > 0) await search()
+  }
+
+  function search(): Promise<void> {
+    searching ??= walk().finally(() => {
+      searching = null
+    })
+    return searching
+  }
+
+  /** Searches all that is pending and not due, piece by piece; after a failure it goes on from `position`. */
+  async function walk(): Promise<void> {
+    do {
+      const { woken, next } = await queues.wakeAfterClockSetBack(clock.now(), position)
+      position = next
+      if (woken > 0) {
+        log.warn({ deliveries: woken }, 'deliveries were found that a wrong clock had scheduled too late')
+        options.onDeliveries()
+      }
+    } while (position !== null && sweeping.status !== 'stopped')
+    if (position === null) suspicions--
+  }
+}
+
+interface QueueRow {
+  readonly organization_id: string
+  readonly webhook_id: string
+}
+
+/** A position in the pending deliveries, in index order: queue after queue, each by due time. */
+export interface QueuePosition extends EndpointKey {
+  /** As PostgreSQL reads it. */
+  readonly dueAt: string
+  readonly id: string
+}
+
+const behind = 'infinity'
+const firstPosition: QueuePosition = {
+  organizationId: nilUuid,
+  webhookId: nilUuid,
+  dueAt: behind,
+  id: nilUuid,
+}
+
+/** SQL array of the organizations that are suspended or not served here, read once a statement. */
+export const suspendedOrganizations =
+  'array(select o.organization_id from organizations o where o.suspended_at is not null or o.away is not null)'
+
+/**
+ * Wakes queues with something due that do not say so, and those leased for longer than `longestLease` (ms), by one
+ * index probe for each queue. Returns how many.
+ */
+export async function sweepQueues(pool: Queryable, now: number, longestLease: number): Promise<number> {
+  const latest = now + longestLease
+  let woken = 0
+  for (let last: QueueRow = { organization_id: nilUuid, webhook_id: nilUuid }; ; ) {
+    const { rows } = await pool.query<QueueRow & { stray: boolean }>({
+      text: `select l.organization_id, l.webhook_id, l.lease_until > $2
+               or l.lease_id is null and (l.due_at is null or l.due_at > $3) and l.organization_id <> all(${suspendedOrganizations})
+                 and (select d.next_attempt_at from deliveries d where d.organization_id = l.organization_id
+                   and d.webhook_id = l.webhook_id and d.log_day = 'infinity' order by d.next_attempt_at, d.id limit 1) <= $1
+               as stray
+             from endpoint_queues l where (l.organization_id, l.webhook_id) > ($4::uuid, $5::uuid)
+             order by l.organization_id, l.webhook_id limit ${queuesAtOnce}`,
+      values: [...[now, latest, now + soon].map(formatTimestamp), last.organization_id, last.webhook_id],
+    })
+    for (const row of rows.filter(({ stray }) => stray)) {
+      await wake(pool, row, now, latest)
+      woken++
+    }
+    const end = rows.at(-1)
+    if (end === undefined || rows.length < queuesAtOnce) return woken
+    last = end
+  }
+}
+
+async function wake(pool: Queryable, row: QueueRow, now: number, latest: number): Promise<void> {
+  await pool.query(
+    `update endpoint_queues set due_at = least(due_at, $3), rewinds = rewinds + 1, read_to = null,
+       lease_until = case when lease_until > $4 then $3 else lease_until end
+     where organization_id = $1 and webhook_id = $2`,
+    [row.organization_id, row.webhook_id, formatTimestamp(now), formatTimestamp(latest)],
+  )
+}
+
+interface PendingRow {
+  readonly id: string
+  readonly due_at: string
+  readonly begins: boolean
+}
+
+/** How many deliveries became due; and the next position, null at the end. */
+export interface Walked {
+  readonly woken: number
+  readonly next: QueuePosition | null
+}
+
+/**
+ * After a clock was set back: makes due the deliveries that were created or started over later than now and not
+ * attempted since, and delivery jobs. Each call walks a piece of the pending deliveries that are not due, from `position`;
+ * null is the beginning. A schedule's first attempt is never due later than now, unless a clock was ahead. Retries keep
+ * their time.
+ */
+export async function wakeAfterClockSetBack(
+  pool: Queryable,
+  now: number,
+  position: QueuePosition | null,
+): Promise<Walked> {
+  if (position === null) {
+    await wakeJobs(pool, now)
+  }
+  // What is being committed at this moment is no evidence.
+  const since = formatTimestamp(now + soon)
+  if (position === null || position.dueAt === behind)
+    return { woken: 0, next: await nextQueue(pool, position ?? firstPosition, since) }
+  const { organizationId, webhookId } = position
+  const { rows } = await pool.query<PendingRow>({
+    name: 'find_pending_in_the_future',
+    text: `select d.id, d.next_attempt_at::text as due_at, d.attempt_count = d.attempts_before as begins
+           from deliveries d
+           where d.organization_id = $1 and d.webhook_id = $2 and d.log_day = 'infinity'
+             and (d.next_attempt_at, d.id) > (greatest($3::timestamptz, $5::timestamptz), $4::uuid)
+           order by d.next_attempt_at, d.id limit ${deliveriesAtOnce}`,
+    values: [organizationId, webhookId, position.dueAt, position.id, since],
+  })
+  const begun = rows.filter(({ begins }) => begins).map(({ id }) => id)
+  if (begun.length > 0) await beginNow(pool, position, begun, now)
+  const last = rows.length === deliveriesAtOnce ? rows.at(-1) : undefined
+  const next = { organizationId, webhookId, dueAt: last?.due_at ?? behind, id: last?.id ?? nilUuid }
+  return { woken: begun.length, next }
+}
+
+/**
+ * The position before the next queue with deliveries that are not due; the last queue read if there are more to read;
+ * null at the end.
+ */
+async function nextQueue(
+  pool: Queryable,
+  { organizationId, webhookId }: QueuePosition,
+  since: string,
+): Promise<QueuePosition | null> {
+  const { rows } = await pool.query<QueueRow & { waits: boolean }>({
+    name: 'find_queues_in_the_future',
+    text: `select l.organization_id, l.webhook_id, (select d.next_attempt_at from deliveries d
+               where d.organization_id = l.organization_id and d.webhook_id = l.webhook_id and d.log_day = 'infinity'
+                 and d.next_attempt_at > $3 order by d.next_attempt_at, d.id limit 1) is not null as waits
+             from endpoint_queues l where (l.organization_id, l.webhook_id) > ($1::uuid, $2::uuid)
+             order by l.organization_id, l.webhook_id limit ${queuesAtOnce}`,
+    values: [organizationId, webhookId, since],
+  })
+  const found = rows.find(({ waits }) => waits) ?? (rows.length === queuesAtOnce ? rows.at(-1) : undefined)
+  if (found === undefined) return null
+  return {
+    organizationId: found.organization_id,
+    webhookId: found.webhook_id,
+    dueAt: found.waits ? since : behind,
+    id: nilUuid,
+  }
+}
+
+async function beginNow(
+  pool: Queryable,
+  { organizationId, webhookId }: EndpointKey,
+  ids: readonly string[],
+  now: number,
+): Promise<void> {
+  const values = [organizationId, webhookId, formatTimestamp(now)]
+  await pool.query(
+    `update deliveries set next_attempt_at = $3 where organization_id = $1 and webhook_id = $2 and id = any($4)
+       and log_day = 'infinity' and next_attempt_at > $3 and attempt_count = attempts_before`,
+    [...values, ids],
+  )
+  // After they are due, as a worker that reads on from before would not find them.
+  await pool.query(
+    `update endpoint_queues set due_at = least(due_at, $3), rewinds = rewinds + 1, read_to = null
+       where organization_id = $1 and webhook_id = $2`,
+    values,
+  )
+}
+
+/** Makes delivery jobs due that wait for longer than any can. */
+async function wakeJobs(pool: Queryable, now: number): Promise<void> {
+  const waitsTooLong = `j.due_at > case j.kind when 'recovery' then $2::timestamptz else $1::timestamptz end`
+  const latest = [now + soon, now + soon + recoveryWaits].map(formatTimestamp)
+  const { rows } = await pool.query<{ organization_id: string }>(
+    `select distinct j.organization_id from delivery_jobs j where ${waitsTooLong}`,
+    latest,
+  )
+  for (const { organization_id: organizationId } of rows) {
+    await pool.query(
+      `update delivery_jobs j set due_at = $4 where j.organization_id = $3 and ${waitsTooLong}`,
+      [...latest, organizationId, formatTimestamp(now)],
+    )
+  }
+}
