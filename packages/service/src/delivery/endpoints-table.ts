@@ -5,14 +5,6 @@
 
 type Status = 'active' | 'disabled'
 
-/** The key whose events the endpoint skips, as text; null when it skips none. */
-export const ownKey = "case when w.options ? 'skipOwn' then w.api_key_id::text end"
-
-/** What an active endpoint subscribes to: into `v_types`, `v_conditions` and `v_own_key`. */
-export const readSubscription = `select w.events, w.options->'conditions', ${ownKey}
-      into v_types, v_conditions, v_own_key from webhooks w
-    where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active';`
-
 /**
  * The state of an endpoint `w` with the health `h` that is still to be reported, or null. One that was reported less
  * than `again` ago is not yet reported as failing, so that an endpoint that alternates stays quiet; one that fails
