@@ -129,10 +129,12 @@ async function tryEmbedded({ receiver, apiKey, environment, ca }: Trial): Promis
       missing.length === 0,
     )
     const copy = ['--to=/data/copy.db', '--url=http://127.0.0.1:8080/v1', `--key=${apiKey}`]
-    const copied = [['mirror', '--once'], ['verify'], ['repair']].filter((words) =>
-      succeeds('exec', name, 'deskwire', ...words, ...copy),
-    )
-    report(`a copy in SQLite: ${copied.map(([command]) => command).join(', ')}`, copied.length === 3)
+    const copied = [
+      ['mirror', 'run', '--once'],
+      ['mirror', 'verify'],
+      ['mirror', 'repair'],
+    ].filter((words) => succeeds('exec', name, 'deskwire', ...words, ...copy))
+    report(`a copy in SQLite: ${copied.map(([, command]) => command).join(', ')}`, copied.length === 3)
 
     const began = performance.now()
     podman('stop', '--time=30', name)

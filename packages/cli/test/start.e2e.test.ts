@@ -310,7 +310,7 @@ describe('help', () => {
 })
 
 test('a command ends without a stack trace where its output is closed or full', async () => {
-  expect(await piped(['mirror', '--help'], '> /dev/full')).toEqual({
+  expect(await piped(['mirror', 'run', '--help'], '> /dev/full')).toEqual({
     code: 1,
     stdout: '',
     stderr: expect.stringMatching(/^deskwire: standard output cannot be written: ENOSPC[^\n]*\n$/),

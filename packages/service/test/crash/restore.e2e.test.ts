@@ -32,7 +32,7 @@ test('killed when its rows are there, it leaves an empty database, and can be ru
   )
   const file = join(files.path, 'one.backup')
   const { rows } = await backUp(service.database.pool, clock, file)
-  const run = () => services.start(['restore', file, '--database-url', socketUrl(empty.connection)])
+  const run = () => services.start(['backup', 'restore', file, '--database-url', socketUrl(empty.connection)])
 
   await using held = await holdOnceFilled(empty)
   const killed = run()
@@ -102,7 +102,8 @@ test('killed beside a data directory, it leaves no empty desk and no half one, a
         if (existsSync(path)) for (const pid of await processesOf(path)) kill(pid)
     },
   }
-  const run = (...flags: string[]) => services.start(['restore', file, '--data-dir', dataDir, ...flags])
+  const run = (...flags: string[]) =>
+    services.start(['backup', 'restore', file, '--data-dir', dataDir, ...flags])
 
   async function killMidway(...flags: string[]): Promise<void> {
     const killed = run(...flags)
