@@ -26,19 +26,28 @@ export class WaitingReads {
     { readonly page: Promise<Page | null>; readonly signal: AbortSignal }
   >()
 
-  /** `signal` ends the read; of those that share it, one then reads instead. */
+  /** `signal` ends the read, or the wait for that of another; of those that share one, another then reads instead. */
   async share(name: string, signal: AbortSignal, read: () => Promise<Page | null>): Promise<Page | null> {
     for (let other = this.#underWay.get(name); other !== undefined; other = this.#underWay.get(name))
       try {
-        return await other.page
+        return await unlessAborted(other.page, signal)
       } catch (error) {
-        if (!other.signal.aborted) throw error
         signal.throwIfAborted()
+        if (!other.signal.aborted) throw error
       }
     const page = read().finally(() => this.#underWay.delete(name))
     this.#underWay.set(name, { page, signal })
     return page
   }
+}
+
+/** Rejects with the signal's reason if that comes first. */
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>()
+  const end = () => reject(signal.reason)
+  if (signal.aborted) end()
+  signal.addEventListener('abort', end)
+  return Promise.race([work, aborted]).finally(() => signal.removeEventListener('abort', end))
 }
 
 export type EventLog = ReturnType<typeof eventLog>

@@ -26,7 +26,7 @@ const longest = 86_400_000
 interface Known {
   /** Its id. */
   readonly subscription: string
-  /** After all that has arrived: what comes later has perhaps not. */
+  /** Every event before it has arrived. */
   readonly cursor: string
 }
 

@@ -152,10 +152,10 @@ test('a commit under the old key that is under way is waited for, and what it wr
     await late.query('begin')
     const now = new Date().toISOString()
     const { rows } = await late.query(
-      `select ${rotateFunction.name}($1, $2, $3, $4, $3, $5, $6, $7, $3, 20, null) as came`,
+      `select ${rotateFunction.name}($1, $2, $3, $4, $3, $5, $6, $7, $3, 20, null) as outcome`,
       [organizationId, webhookId, now, updatedAt, randomUUID(), sealed, keyCheckOf(keyOf(7))],
     )
-    expect(rows).toEqual([{ came: 'done' }])
+    expect(rows).toEqual([{ outcome: 'done' }])
     const rotation = rotateEncryptionKey(database.pool, pair(8, 7))
     await waitingBackends(database, 1)
     await late.query('commit')

@@ -196,10 +196,10 @@ describe('between the commit and its deliveries', () => {
 describe('in pieces', () => {
   const piece = async (it: Desk, events: number, ofOne: number) => {
     const { rows } = await it.pool.query(
-      `select ${deliveryJobPieceFunction(tables).name}($1, $2, $3, $4, 1000, 6) as came`,
+      `select ${deliveryJobPieceFunction(tables).name}($1, $2, $3, $4, 1000, 6) as outcome`,
       [it.api.organizationId, at(it.clock.now()), events, ofOne],
     )
-    return rows[0].came
+    return rows[0].outcome
   }
 
   test('each endpoint has its turn before one has its second', async () => {

@@ -1,4 +1,4 @@
-/** Messages of every size: the limits of other bodies, and what is large is handled off the event loop. */
+/** Bodies of messages have the limits of other bodies; large ones are handled off the event loop. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeConversation } from '../../../testbed/desk.ts'
 import { call, mcpClient } from '../../../testbed/mcp-client.ts'
