@@ -1593,14 +1593,17 @@ $function$;
 --
 -- Commits of an organization come one after another: each locks its clock row, which none of them changes, and appends
 -- to `commits` what it has counted, so that nothing here gets slower while somebody holds a snapshot; `clocks` and
--- `kind_counters` are views of the latest. p_changes: commit-change.sql; the long texts are apart, in p_heads, as each
--- quote in a text of a composite in an array is written four times.
+-- `kind_counters` are views of the latest. p_changes: values of commit-change.sql; p_heads: the long texts, apart, as a
+-- quote in a composite value is written twice. Both are texts with a separator that no entry can have between them: an
+-- array would double each quote and backslash once more, and PostgreSQL reads it character by character.
 create function commit(
-  p_organization_id uuid, p_now timestamptz, p_limits commit_limits, p_changes commit_change[], p_heads text[]
+  p_organization_id uuid, p_now timestamptz, p_limits commit_limits, p_changes text, p_heads text
 ) returns jsonb language plpgsql volatile
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off
 as $function$
 declare
+  v_changes commit_change[] := string_to_array(p_changes, e'\x1e"\x1e')::commit_change[];
+  v_heads text[] := string_to_array(p_heads, e'\x1e"\x1e');
   v_set text;
   v_away text;
   v_floor timestamptz;
@@ -1649,7 +1652,7 @@ begin
 
   if p_limits.have_responses then
     v_refusals := coalesce((select jsonb_agg(jsonb_build_object('id', c.id, 'reason', 'replayed'))
-      from unnest(p_changes) c
+      from unnest(v_changes) c
       cross join lateral jsonb_to_record(c.response) as i(api_key_id uuid, method text, path text, key text)
       cross join lateral (select k.key from idempotency_keys k where k.organization_id = p_organization_id
         and k.api_key_id = i.api_key_id and k.method = i.method and k.path = i.path and k.key between i.key and i.key
@@ -1663,11 +1666,11 @@ begin
 
   if p_limits.are_together then
     if 'conversation' = any(v_kinds) then
-      v_refusals := v_refusals || moved_on_conversation(p_organization_id, p_changes);
+      v_refusals := v_refusals || moved_on_conversation(p_organization_id, v_changes);
     end if;
   end if;
   if v_refusals <> '[]' then
-    v_refused := units_of(p_changes, v_refusals);
+    v_refused := units_of(v_changes, v_refusals);
   end if;
 
   -- 4. Deletes, and what they do to the rows that refer to what is removed, to those that refer to these, and so on.
@@ -1675,13 +1678,13 @@ begin
 
   if p_limits.have_deletes then
     if 'delete conversation' = any(v_operations) then
-      v_written := v_written || delete_conversation(p_organization_id, v_stamp, p_changes, v_refused);
+      v_written := v_written || delete_conversation(p_organization_id, v_stamp, v_changes, v_refused);
     end if;
     v_gone := v_written;
     while v_gone <> '{}' loop
       v_next := '{}';
       for v_kind, v_ids in select g.kind, array_agg(g.id) from unnest(v_gone) g where g.rows < 0 group by g.kind loop
-        v_next := v_next || unlink_conversation(p_organization_id, v_stamp, v_kind, v_ids, v_erases, p_changes[1]);
+        v_next := v_next || unlink_conversation(p_organization_id, v_stamp, v_kind, v_ids, v_erases, v_changes[1]);
       end loop;
       v_written := v_written || v_next;
       v_gone := v_next;
@@ -1699,19 +1702,19 @@ begin
 
   if p_limits.checks <> '{}' then
     if 'conversation' = any(v_kinds) then
-      v_refusals := v_refusals || check_conversation(p_organization_id, p_changes, p_limits.checks, v_refused);
+      v_refusals := v_refusals || check_conversation(p_organization_id, v_changes, p_limits.checks, v_refused);
     end if;
-    v_refused := units_of(p_changes, v_refusals);
+    v_refused := units_of(v_changes, v_refusals);
   end if;
   if p_limits.max_rows is not null or p_limits.max_bytes is not null then
-    v_refusals := v_refusals || beyond_limits(p_organization_id, p_limits, p_changes, v_refused);
-    v_refused := units_of(p_changes, v_refusals);
+    v_refusals := v_refusals || beyond_limits(p_organization_id, p_limits, v_changes, v_refused);
+    v_refused := units_of(v_changes, v_refusals);
   end if;
 
   -- 6. New and changed rows.
 
   if v_operations && '{insert conversation,update conversation}' then
-    v_written := v_written || write_conversation(p_organization_id, v_stamp, p_changes, p_heads, v_operations, v_refused);
+    v_written := v_written || write_conversation(p_organization_id, v_stamp, v_changes, v_heads, v_operations, v_refused);
   end if;
   if v_written = '{}' then
     return jsonb_build_object('refused', v_refusals, 'stamp', timestamp_text(v_stamp), 'done', '{}'::jsonb);
@@ -1723,7 +1726,7 @@ begin
     v_written := v_written || store_responses(p_organization_id, p_now, array(
       select c.response || jsonb_build_object('subject_id', w.id,
           'body', coalesce(c.response->>'body', v_receipt, w.body))
-        from unnest(p_changes) c join unnest(v_written) w on w.id = c.id
+        from unnest(v_changes) c join unnest(v_written) w on w.id = c.id
         where c.response is not null and w.tail is not null));
   end if;
 

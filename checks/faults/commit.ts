@@ -222,7 +222,7 @@ export const commitFaults: readonly Fault[] = [
     name: 'what a check refuses is written',
     file: commit,
     change: {
-      'p_limits.checks, v_refused);\n    end if;\n    -- end kind\n    v_refused := units_of(p_changes, v_refusals);':
+      'p_limits.checks, v_refused);\n    end if;\n    -- end kind\n    v_refused := units_of(v_changes, v_refusals);':
         'p_limits.checks, v_refused);\n    end if;\n    -- end kind',
     },
     killers: ['stream/commit-outcomes.pg.test.ts'],
@@ -232,8 +232,8 @@ export const commitFaults: readonly Fault[] = [
     name: 'what is beyond a limit is written',
     file: commit,
     change: {
-      'beyond_limits(p_organization_id, p_limits, p_changes, v_refused);\n    v_refused := units_of(p_changes, v_refusals);':
-        'beyond_limits(p_organization_id, p_limits, p_changes, v_refused);',
+      'beyond_limits(p_organization_id, p_limits, v_changes, v_refused);\n    v_refused := units_of(v_changes, v_refusals);':
+        'beyond_limits(p_organization_id, p_limits, v_changes, v_refused);',
     },
     killers: ['http/storage-limits.pg.test.ts'],
     titled: 'of all kinds together',
@@ -288,7 +288,7 @@ export const commitFaults: readonly Fault[] = [
   {
     name: 'refused changes are written',
     file: commit,
-    change: { 'p_heads, v_operations, v_refused)': "p_heads, v_operations, '{}')" },
+    change: { 'v_heads, v_operations, v_refused)': "v_heads, v_operations, '{}')" },
     killers: ['stream/commit-outcomes.pg.test.ts'],
     titled: 'a removal takes',
   },

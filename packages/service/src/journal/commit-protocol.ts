@@ -2,7 +2,6 @@
  * The commit function's argument and answer: the encoding of units and the decoding of outcomes. Ids are UUIDs, times
  * are as on the wire.
  */
-import { arrayParameter } from '../db/text-query.ts'
 import { done, refused } from '../kernel/outcome.ts'
 import { digestTerm, maxNewBytes } from './body.ts'
 import {
@@ -99,20 +98,21 @@ function recordText(values: readonly (string | null)[]): string {
 /** Needs no quotes: ids, numbers, times and words. */
 const plain = /^[\w:.+-]+$/
 
-/** An attribute of a record in an array: the record doubles quotes and backslashes, and the array escapes each again. */
+/** Of the entries of `changes` and `heads`. A quote within a value is written twice, and JSON escapes control characters. */
+export const separator = '\x1e"\x1e'
+
+/** An attribute of a composite value. */
 function attributeText(text: string): string {
   if (plain.test(text)) return text
-  return `\\"${text.replaceAll('\\', '\\\\\\\\').replaceAll('"', '\\"\\"')}\\"`
+  return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '""')}"`
 }
 
-function changesText(entries: readonly ChangeEntry[]): string {
-  const records = entries.map((entry) =>
-    changeWriters.map(([name, write]) => {
-      const value = entry[name]
-      return value === undefined ? '' : attributeText(write(value))
-    }),
-  )
-  return `{${records.map((record) => `"(${record.join(',')})"`).join(',')}}`
+function changeText(entry: ChangeEntry): string {
+  const attributes = changeWriters.map(([name, write]) => {
+    const value = entry[name]
+    return value === undefined ? '' : attributeText(write(value))
+  })
+  return `(${attributes.join(',')})`
 }
 
 /** The answer. A change in neither list is a conflict: its row had changed. */
@@ -196,8 +196,8 @@ export function encodeUnits(units: readonly Unit[], options: CallOptions): Encod
   }
   return {
     limits: recordText(limitAttributes.map((name) => (limits[name] === null ? null : String(limits[name])))),
-    changes: changesText(entries),
-    heads: arrayParameter(heads),
+    changes: entries.map(changeText).join(separator),
+    heads: heads.join(separator),
   }
 }
 

@@ -11,7 +11,7 @@ import { done, type Outcome, refused } from '../kernel/outcome.ts'
 import type { Tracer } from '../kernel/telemetry.ts'
 import { type Clock, formatTimestamp, stopwatch } from '../kernel/timestamps.ts'
 import type { Change, Refusal, StorageLimits, Unit, UnitOutcome } from './change.ts'
-import { commitChangeType, commitLimitsType } from './commit-function.ts'
+import { commitLimitsType } from './commit-function.ts'
 import { type CommitAnswer, decodeOutcomes, encodeUnits, lockTimeout } from './commit-protocol.ts'
 import { type CallPart, defaultLimits, GroupCommit, type GroupLimits } from './group-commit.ts'
 import type { DueQueues, Notifier } from './notifier.ts'
@@ -83,8 +83,7 @@ export function createJournal(options: {
   }
   const several = {
     name: `${commitFunction.name}_several`,
-    text: `select ${commitFunction.name}(c.organization_id, $1, c.limits::${commitLimitsType.name},
-               c.changes::${commitChangeType.name}[], c.heads::text[]) as answer
+    text: `select ${commitFunction.name}(c.organization_id, $1, c.limits::${commitLimitsType.name}, c.changes, c.heads) as answer
              from unnest($2::uuid[], $3::text[], $4::text[], $5::text[]) as c(organization_id, limits, changes, heads)`,
   }
 

@@ -2,7 +2,12 @@
 import { expect, test } from 'vitest'
 import { testJournal } from '../../../testbed/journal.ts'
 import { commitChangeType, commitLimitsType } from '../../src/journal/commit-function.ts'
-import { changeAttributes, encodeUnits, limitAttributes } from '../../src/journal/commit-protocol.ts'
+import {
+  changeAttributes,
+  encodeUnits,
+  limitAttributes,
+  separator,
+} from '../../src/journal/commit-protocol.ts'
 
 test('the attributes of both types are those that are written, in their order', async () => {
   await using journal = await testJournal()
@@ -33,19 +38,32 @@ test('texts come through as they are: quotes, backslashes, brackets, commas, lin
     'NULL',
     '😀 \\u0000',
     '}"{',
+    'a\x1e"\x1eb',
+    '\x1e',
   ]
-  for (const name of names) {
-    const change = await decide.customer.create(organizationId, { name, tags: [name] })
-    const { changes, heads } = encodeUnits([{ changes: [change] }], {
-      maxAttempts: 6,
-      waitsForLock: false,
-      maxClockSkew: null,
-    })
-    const { rows } = await pool.query<{ head: string; own: unknown; ends: null; events: string[] }>(
-      `select ($2::text[])[c.head] as head, c.own, c.ends, c.events from unnest($1::${commitChangeType.name}[]) c`,
-      [changes, heads],
-    )
-    if (change.operation !== 'insert') throw new Error('it creates one')
-    expect(rows).toEqual([{ head: change.head, own: change.columns, ends: null, events: change.events }])
-  }
+  const created = await Promise.all(
+    names.map((name) => decide.customer.create(organizationId, { name, tags: [name] })),
+  )
+  const { changes, heads } = encodeUnits(
+    created.map((change) => ({ changes: [change] })),
+    { maxAttempts: 6, waitsForLock: false, maxClockSkew: null },
+  )
+  const { rows } = await pool.query<{
+    head: string
+    own: unknown
+    ends: null
+    events: string[]
+    terms: string
+  }>(
+    `select (string_to_array($2, $3))[c.head] as head, c.own, c.ends, c.events, c.terms
+       from unnest(string_to_array($1, $3)::${commitChangeType.name}[]) c`,
+    [changes, heads, separator],
+  )
+  expect(rows).toEqual(
+    created.map((change) => {
+      if (change.operation !== 'insert') throw new Error('it creates one')
+      const { head, columns, events, searchDocument } = change
+      return { head, own: columns, ends: null, events, terms: searchDocument?.terms }
+    }),
+  )
 })

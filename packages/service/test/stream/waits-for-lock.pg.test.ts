@@ -4,6 +4,7 @@ import { audit } from '../../../testbed/audit.ts'
 import { testJournal } from '../../../testbed/journal.ts'
 import { lockRow, waitingBackends } from '../../../testbed/locks.ts'
 import { commitChangeType, commitLimitsType } from '../../src/journal/commit-function.ts'
+import { separator } from '../../src/journal/commit-protocol.ts'
 import { createOrganization } from '../../src/organization/create.ts'
 import { schemaOf } from '../../src/schema.ts'
 
@@ -12,9 +13,9 @@ test('a unit that is large may take longer than any other statement, on that con
   const { pool, decide, organizationId } = journal
   await pool.query(
     `create function tell_limit(p_organization_id uuid, p_now timestamptz, p_limits ${commitLimitsType.name},
-         p_changes ${commitChangeType.name}[], p_heads text[]) returns jsonb language sql return jsonb_build_object('refused', '[]'::jsonb, 'stamp', '',
+         p_changes text, p_heads text) returns jsonb language sql return jsonb_build_object('refused', '[]'::jsonb, 'stamp', '',
          'done', (select jsonb_object_agg(c.id, case when c.head is null then '{' else '' end || '"updatedAt":"' || current_setting('statement_timeout') || '"}')
-           from unnest(p_changes) as c))`,
+           from unnest(string_to_array(p_changes, '${separator}')::${commitChangeType.name}[]) as c))`,
   )
   const teller = journal.beside({ commitFunction: { name: 'tell_limit', definition: '' } })
   const ada = await journal.done(decide.customer.create(organizationId, { name: 'Ada' }))
