@@ -100,16 +100,24 @@ export function serveSubscriptions(
     // Before the endpoint is looked at: whatever it lacks then is after this.
     const end = await log.end(asked.name)
     const id = idOf(key, asked)
-    const endpoints = await ofKey()
-    const [live, ...repeated] = endpoints.filter(({ metadata }) => metadata?.subscription === id)
-    // Two calls at once have made two.
-    await remove(repeated)
     const expiresAt = new Date(now() + Math.min(Math.max(ttlMs ?? longest, shortest), longest)).toISOString()
+    const isThis = ({ metadata }: Endpoint) => metadata?.subscription === id
+    const known = await ofKey()
+    const made = known.some(isThis)
+      ? null
+      : await begin(asked, { id, expiresAt, known, from: isCut ? null : cursor, end })
+    // Of two that calls at once have made the first stays, for both.
+    const [first, ...repeated] = made === null ? known.filter(isThis) : (await ofKey()).filter(isThis)
+    if (first === undefined) throw noSubscription
+    await remove(repeated)
     const reached =
-      live === undefined
-        ? await begin(asked, { id, expiresAt, endpoints, from: isCut ? null : cursor, end })
-        : { cursor: await refresh(live, { secret: asked.delivery.secret, expiresAt, end }), truncated: false }
-    return { ...reached, id, refreshBefore: expiresAt, truncated: isCut || reached.truncated }
+      first.id === made?.endpointId
+        ? made
+        : {
+            cursor: await refresh(first, { secret: asked.delivery.secret, expiresAt, end }),
+            truncated: false,
+          }
+    return { cursor: reached.cursor, id, refreshBefore: expiresAt, truncated: isCut || reached.truncated }
   }
 
   async function begin(
@@ -117,18 +125,18 @@ export function serveSubscriptions(
     parts: {
       readonly id: string
       readonly expiresAt: string
-      readonly endpoints: readonly Endpoint[]
+      readonly known: readonly Endpoint[]
       readonly from: string | null
       readonly end: string
     },
-  ): Promise<{ readonly cursor: string; readonly truncated: boolean }> {
-    const { id, expiresAt, endpoints, from, end } = parts
+  ): Promise<{ readonly endpointId: string; readonly cursor: string; readonly truncated: boolean }> {
+    const { id, expiresAt, known, from, end } = parts
     const { name, arguments: args, delivery } = asked
     const { url, secret } = delivery
     const cursor = from ?? end
     const metadata: Known = { subscription: id, cursor }
     // It has agreed to deliveries of this key before.
-    const isVerified = endpoints.some((one) => one.url === url && one.metadata?.subscription !== undefined)
+    const isVerified = known.some((one) => one.url === url && one.metadata?.subscription !== undefined)
     const subject = args?.subject
     const made = await api.send('POST', '/webhooks', {
       url,
@@ -142,7 +150,8 @@ export function serveSubscriptions(
       expiresAt,
       verify: !isVerified,
     })
-    return { cursor, truncated: from !== null && (await replay(String(made.id), from, asked)) }
+    const endpointId = String(made.id)
+    return { endpointId, cursor, truncated: from !== null && (await replay(endpointId, from, asked)) }
   }
 
   /** Sends the endpoint what was after a cursor before it was there. Returns whether the client wants only a part. */
@@ -197,14 +206,19 @@ export function serveSubscriptions(
     }
   }
 
-  /** Those that the caller's key has registered, newest first. */
+  /** Those that the caller's key has registered, oldest first. */
   async function ofKey(): Promise<readonly Endpoint[]> {
     const { data } = await api.get('/webhooks', { limit: 100 })
-    return (data as readonly Endpoint[]).filter(({ apiKeyId }) => apiKeyId === key)
+    return (data as readonly Endpoint[]).filter(({ apiKeyId }) => apiKeyId === key).reverse()
   }
 
+  /** Also when another call is removing them. */
   async function remove(endpoints: readonly Endpoint[]): Promise<void> {
-    for (const { id } of endpoints) await api.send('DELETE', `/webhooks/${id}`)
+    for (const { id } of endpoints) {
+      await api.send('DELETE', `/webhooks/${id}`).catch((error) => {
+        if (!(error instanceof DeskwireError && error.code === 'not_found')) throw error
+      })
+    }
   }
 }
 

@@ -2,7 +2,6 @@
  * Calls that this server makes to itself, for the caller of a request and with its credentials. They pass the pipeline
  * as calls over a socket do: limits, admission, the offload thread, log and trace.
  */
-import { Readable } from 'node:stream'
 import type { Fetch } from '@deskwire/sdk'
 import type { FastifyRequest, InjectOptions } from 'fastify'
 import { originHeaders } from '../http/origin.ts'
@@ -23,7 +22,6 @@ export function inProcess(request: FastifyRequest): Fetch {
       remoteAddress: request.socket.remoteAddress ?? request.ip,
       ...(signal == null ? {} : { signal }),
       ...(typeof body === 'string' ? { payload: body } : {}),
-      payloadAsStream: true,
     })
     // The access token may have ended while the call waited.
     const late = Number(searchParams.get('wait') ?? 0) > 0 ? await request.renewCaller?.() : null
@@ -34,8 +32,7 @@ export function inProcess(request: FastifyRequest): Fetch {
       String(value),
     ])
     const isEmpty = status === 204 || status === 304
-    const content = Readable.toWeb(response.stream()) as globalThis.ReadableStream
-    return new Response(isEmpty ? null : content, { status, headers: given })
+    return new Response(isEmpty ? null : response.rawPayload, { status, headers: given })
   }
 }
 

@@ -73,6 +73,17 @@ describe('events/subscribe', () => {
     expect(it.arrived()).toEqual([])
   })
 
+  test('by several calls at once is one, whose receiver is sent each event once', async () => {
+    await using it = await subscribing()
+    const made = await Promise.all([1, 2, 3, 4].map(() => it.subscribe({ ttlMs: hour })))
+    expect(new Set(made.map(({ id }) => id)).size).toBe(1)
+    expect(await it.endpoints()).toHaveLength(1)
+    it.arrived()
+    await makeTicket(it.api)
+    await it.engine.runDue()
+    expect(it.arrived()).toHaveLength(1)
+  })
+
   test('grants as long as a day, not longer, and not shorter than two minutes', async () => {
     await using it = await subscribing()
     for (const [ttlMs, granted] of [
