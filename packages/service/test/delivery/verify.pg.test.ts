@@ -1,6 +1,7 @@
 /** Endpoints whose receivers must agree first, and bodies in the format of the events of the Model Context Protocol. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { testClock } from '../../../testbed/clock.ts'
+import { deliverySettings } from '../../../testbed/delivery-settings.ts'
 import { makeCustomer } from '../../../testbed/desk.ts'
 import { testEngine } from '../../../testbed/engine.ts'
 import { day, deliveriesOf, makeWebhook, readWebhook } from '../../../testbed/hooks.ts'
@@ -49,6 +50,33 @@ describe('verify', () => {
     expect(refused.json).toMatchObject({ status: 422, code: 'receiver_not_verified', reason: 'http_4xx' })
     expect(refused.text).not.toContain('secret of the network')
     expect((await service.api.get('/v1/webhooks')).text).toBe(before)
+  })
+
+  test('stops asking, and registers nothing, when its client has left', async () => {
+    const schedule = { ...deliverySettings.schedule, answerTimeout: day }
+    await using patient = await testService({ clock, settings: { targetCa: authority.ca, schedule } })
+    const { receiver } = await receiving()
+    const asked = Promise.withResolvers<void>()
+    const left = Promise.withResolvers<void>()
+    receiver.will(() => asked.resolve())
+    receiver.whenClosed(left.resolve)
+    const client = new AbortController()
+    const body = {
+      url: `https://127.0.0.1:${receiver.port}/hook`,
+      events: ['customer.created'],
+      verify: true,
+    }
+    const request = fetch(`${patient.url}/v1/webhooks`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${patient.api.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      signal: client.signal,
+    }).catch((error) => error.name)
+    await asked.promise
+    client.abort()
+    expect(await request).toBe('AbortError')
+    await left.promise
+    expect((await patient.api.get('/v1/webhooks')).json.data).toEqual([])
   })
 
   test('asks nobody unless it is set, or where the request is refused anyway', async () => {

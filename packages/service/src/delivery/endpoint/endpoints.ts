@@ -80,6 +80,7 @@ export function createEndpoints(services: EndpointServices) {
       caller: Caller,
       body: unknown,
       record: ResponseToStore | null,
+      signal: AbortSignal,
     ): Promise<Outcome<WithSecret>> {
       const parsed = parseCreation(shapes.creation, body)
       if (!parsed.ok) return refused(parsed.error)
@@ -95,7 +96,7 @@ export function createEndpoints(services: EndpointServices) {
         eventTypes.unmeetable(given.conditions ?? [], events) ??
         eventTypes.unreadable(caller.scopes, events) ??
         (await checkTarget(url)) ??
-        (given.verify ? await services.verify(receiver) : null)
+        (given.verify ? await services.verify(receiver, signal) : null)
       if (refusal !== null) return refused(refusal)
       const fields = { ...fieldsOf(given), options: storedOptions(given), endsAt: timeOf(expiresAt) }
       const row = newRow({ id: webhookId, ...fields, apiKeyId, consoleLinkId }, now)

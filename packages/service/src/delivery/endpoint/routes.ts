@@ -127,7 +127,8 @@ const createWebhook = route({
   },
   errors: [...urlErrors, 'receiver_not_verified', 'limit_reached'],
   withhold: ({ endpoints }, caller, stored) => endpoints.withhold(caller, 'create', stored),
-  handle: ({ endpoints }, { caller, body, record }) => endpoints.create(caller, body, record),
+  handle: ({ endpoints }, { caller, body, record, request }) =>
+    endpoints.create(caller, body, record, request.disconnected),
 })
 
 const readWebhook = route({

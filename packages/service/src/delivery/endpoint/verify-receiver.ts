@@ -21,8 +21,8 @@ interface Receiver {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** Null: the receiver has agreed. */
-export type VerifyReceiver = (receiver: Receiver) => Promise<Problem | null>
+/** Null: the receiver has agreed. Rejects with the signal's reason once that aborts. */
+export type VerifyReceiver = (receiver: Receiver, signal: AbortSignal) => Promise<Problem | null>
 
 /** Asks over connections and with address checks as of deliveries, which close with each answer. */
 export function createVerifyReceiver(options: Omit<SenderOptions, 'maxSockets'>): VerifyReceiver {
@@ -33,14 +33,17 @@ export function createVerifyReceiver(options: Omit<SenderOptions, 'maxSockets'>)
     (secret) => secret.toString(),
     () => [],
   )
-  return async ({ organizationId, webhookId, url, secret, headers }) => {
+  return async ({ organizationId, webhookId, url, secret, headers }, signal) => {
     if (underWay === askedAtOnce || !asked.count(new URL(url).host).allowed) return askedTooOften
     const challenge = randomBytes(24).toString('base64url')
     const body = JSON.stringify({ type: 'verification', challenge })
     const signing = { sealedSecrets: [Buffer.from(secret)], standardSignatures: true }
     const sign = signer(signing, { organizationId, webhookId })
     const id = `msg_verification_${randomBytes(12).toString('hex')}`
+    signal.throwIfAborted()
     const sender = createSender({ ...options, maxSockets: 1 })
+    const leave = () => sender.close()
+    signal.addEventListener('abort', leave, { once: true })
     underWay++
     try {
       const answered = await sender.send({
@@ -55,10 +58,12 @@ export function createVerifyReceiver(options: Omit<SenderOptions, 'maxSockets'>)
         body,
         ownConnection: true,
       })
+      signal.throwIfAborted()
       const reason = reasonOf(answered, challenge)
       return reason === null ? null : notVerified(reason)
     } finally {
       underWay--
+      signal.removeEventListener('abort', leave)
       sender.close()
     }
   }
