@@ -93,7 +93,13 @@ export async function makeTrials(tarballs: readonly Tarball[], scratch: string):
   await install(whole, [...tarballs.map(({ path }) => path), '@duckdb/node-api'])
   const seconds = ((performance.now() - began) / 1_000).toFixed(0)
 
-  const commandLine = join(whole, 'node_modules/deskwire/lib/main.js')
+  const thin = join(scratch, 'thin')
+  makeProject(thin)
+  const client = ['@deskwire/sdk', '@deskwire/mirror', '@deskwire/cli'].map((name) => pathOf(tarballs, name))
+  await install(thin, client)
+
+  const server: Installed = { directory: whole, main: join(whole, 'node_modules/deskwire/lib/main.js') }
+  const alone: Installed = { directory: thin, main: join(thin, 'node_modules/@deskwire/cli/lib/main.js') }
 
   const lint = tarballs.map(({ name, files, size }): Trial => {
     const installed = join(whole, 'node_modules', name)
@@ -242,7 +248,22 @@ export async function makeTrials(tarballs: readonly Tarball[], scratch: string):
         name: `deskwire: commands under Node ${release}, against the packed service`,
         async run() {
           await using served = await serveWith(nodes.at(-1) as string)
-          return await useCommands(release, served)
+          return await useCommands(release, served, server)
+        },
+      }),
+    )
+  const usedAlone = nodes
+    .filter((release) => !release.startsWith('20.'))
+    .map(
+      (release): Trial => ({
+        name: `@deskwire/cli: commands under Node ${release}, without the server, against the packed service`,
+        async run() {
+          await using served = await serveWith(nodes.at(-1) as string)
+          const used = await useCommands(release, served, alone)
+          const { code, stderr } = await command(release, ['serve'], alone)
+          if (code !== 1 || !/^deskwire: serve is a command of the server, .*\n$/.test(stderr))
+            throw new Error(`serve ends with ${code}: ${stderr}`)
+          return `${used}; serve is refused`
         },
       }),
     )
@@ -252,7 +273,7 @@ export async function makeTrials(tarballs: readonly Tarball[], scratch: string):
       (release): Trial => ({
         name: `deskwire: npx deskwire under Node ${release}`,
         async run() {
-          const { code, stdout, stderr } = await command(release, ['serve'])
+          const { code, stdout, stderr } = await command(release, ['serve'], server)
           const [line = ''] = /^deskwire: needs Node 22\.18 or later, and this is .*\n$/.exec(stderr) ?? []
           if (line === '' || stdout !== '' || code === 0) throw new Error(`${code}: ${stdout}${stderr}`)
           return `refused: ${line.trim()}`
@@ -262,9 +283,16 @@ export async function makeTrials(tarballs: readonly Tarball[], scratch: string):
   const installed: Trial = {
     name: 'deskwire: npm install of all tarballs',
     async run() {
-      const { packages } = JSON.parse(readFileSync(join(whole, 'node_modules/.package-lock.json'), 'utf8'))
-      const { stdout } = await run('du', ['-sm', 'node_modules'], whole)
-      return `${Object.keys(packages).length} packages, ${Number.parseInt(stdout, 10)} MB, ${seconds} s`
+      return `${await sizeOf(whole)}, ${seconds} s`
+    },
+  }
+  const installedAlone: Trial = {
+    name: '@deskwire/cli: npm install of the client alone',
+    async run() {
+      const size = await sizeOf(thin)
+      const ofServer = packagesIn(thin).filter((name) => /postgres|\/service$|\/pg$|fastify/.test(name))
+      if (ofServer.length > 0) throw new Error(`${size}, with ${ofServer.join(', ')}`)
+      return size
     },
   }
   return [
@@ -275,8 +303,10 @@ export async function makeTrials(tarballs: readonly Tarball[], scratch: string):
     ...embeds,
     ...bundled,
     installed,
+    installedAlone,
     ...commanded,
     ...used,
+    ...usedAlone,
     ...refused,
     ...ran,
     ...others,
@@ -322,23 +352,30 @@ await worker.dispose()`
   }
 
   /** Runs the packed command line under a release of Node, to its end. */
-  function command(release: string, words: readonly string[], served?: Served) {
+  function command(
+    release: string,
+    words: readonly string[],
+    { directory, main }: Installed,
+    served?: Served,
+  ) {
     const { DESKWIRE_URL: _url, DESKWIRE_API_KEY: _key, ...env } = process.env
-    const program = startProgram(join(nodeOf(release), 'node'), [commandLine, ...words], {
-      cwd: whole,
+    const program = startProgram(join(nodeOf(release), 'node'), [main, ...words], {
+      cwd: directory,
       env: { ...env, ...(served && { DESKWIRE_URL: served.url, DESKWIRE_API_KEY: served.key }) },
     })
     return program.ended
   }
 
   /** A command of each sort; throws at the first that does not do what it is for. */
-  async function useCommands(release: string, served: Served): Promise<string> {
+  async function useCommands(release: string, served: Served, installed: Installed): Promise<string> {
+    const { directory } = installed
     await createClient({ baseUrl: served.url, apiKey: served.key }).customers.create({ name: 'Ada Lovelace' })
-    const copy = join(whole, `copy-${release}.db`)
+    const copy = join(directory, `copy-${release}.db`)
     const [{ body, header, now, secrets }] = JSON.parse(
-      readFileSync(join(whole, 'node_modules/@deskwire/sdk/vectors/signature.json'), 'utf8'),
+      readFileSync(join(directory, 'node_modules/@deskwire/sdk/vectors/signature.json'), 'utf8'),
     )
-    writeFileSync(join(whole, 'body.json'), Buffer.from(body, 'base64'))
+    writeFileSync(join(directory, 'body.json'), Buffer.from(body, 'base64'))
+    writeFileSync(join(directory, 'people.csv'), 'name\nGrace Hopper\n')
     const signed = ['body.json', '--signature', header, '--at', `${now}`, '--secret', secrets[0]]
     const expected: readonly (readonly [words: readonly string[], says: RegExp, code?: number])[] = [
       [['--help'], /mirror run/],
@@ -347,17 +384,19 @@ await worker.dispose()`
       [['api', 'GET', '/customers'], /"Ada Lovelace"/],
       [['customers', 'list'], /Ada Lovelace/],
       [['signature', 'verify', ...signed], /^verified$/m],
-      [['mirror', 'run', '--to', copy, '--once'], /1 row loaded; .* is up to date/],
-      [['mirror', 'verify', '--to', copy], /1 row.* is exact/],
+      [['import', 'people.csv'], /1 created/],
+      [['listen', '--ca'], /ca\.pem\n$/],
+      [['mirror', 'run', '--to', copy, '--once'], /2 rows loaded; .* is up to date/],
+      [['mirror', 'verify', '--to', copy], /2 rows.* is exact/],
       [['customers', 'lst'], /list/, 2],
     ]
     for (const [words, says, code = 0] of expected) {
-      const ended = await command(release, words, served)
+      const ended = await command(release, words, installed, served)
       const said = `${ended.stdout}${ended.stderr}`
       if (ended.code !== code || !says.test(said))
         throw new Error(`${words.slice(0, 2).join(' ')} ends with ${ended.code}: ${said}`)
     }
-    return 'help, version, whoami, api, customers list, signature verify, mirror run and verify'
+    return 'help, version, whoami, api, customers list, signature verify, import, mirror run and verify'
   }
 
   /** The service of the tarballs, on a directory of its own. */
@@ -366,6 +405,24 @@ await worker.dispose()`
     await execute('rm', ['-rf', join(whole, 'data')])
     return startServed(['npx', '--offline', 'deskwire'], { cwd: whole, path })
   }
+}
+
+/** A command line in a project. */
+interface Installed {
+  readonly directory: string
+  readonly main: string
+}
+
+/** The paths of the packages in a project. */
+function packagesIn(directory: string): readonly string[] {
+  return Object.keys(
+    JSON.parse(readFileSync(join(directory, 'node_modules/.package-lock.json'), 'utf8')).packages,
+  )
+}
+
+async function sizeOf(directory: string): Promise<string> {
+  const { stdout } = await run('du', ['-sm', 'node_modules'], directory)
+  return `${packagesIn(directory).length} packages, ${Number.parseInt(stdout, 10)} MB`
 }
 
 function pathOf(tarballs: readonly Tarball[], name: string): string {

@@ -12,10 +12,17 @@ import { publishedManifest, type Release } from './manifest.ts'
 export const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** Folders, each after those that it depends on. */
-export const packages = ['sdk', 'mirror', 'mcp', 'embedded-postgres', 'service', 'cli'] as const
+export const packages = ['sdk', 'mirror', 'mcp', 'embedded-postgres', 'service', 'cli', 'deskwire'] as const
 
 /** Published next to the code, where the package has it. */
 const beside = ['README.md', 'vectors', 'assets'] as const
+
+/** Modules of the service that the command line contains, so that clients install no server; by what it imports. */
+const includedInCli: Readonly<Record<string, string>> = {
+  '@deskwire/service/closest': 'kernel/closest.js',
+  '@deskwire/service/kinds': 'desk-kinds.js',
+  '@deskwire/service/version': 'kernel/version.js',
+}
 
 /**
  * Builds all packages, in some seconds, and returns their directories. `place`: where a package's directory is created;
@@ -40,6 +47,7 @@ export function buildPackages(
       rmSync(target, { recursive: true, force: true })
       cpSync(join(compiled, 'packages', name, 'src'), join(target, 'lib'), { recursive: true })
       copySql(join(root, 'packages', name, 'src'), join(target, 'lib'))
+      if (name === 'cli') includeModules(join(compiled, 'packages/service/src'), join(target, 'lib'))
       complete(name, target, release)
       return target
     })
@@ -52,6 +60,28 @@ export function buildPackages(
 function copySql(source: string, lib: string): void {
   for (const path of readdirSync(source, { recursive: true, encoding: 'utf8' }))
     if (path.endsWith('.sql')) cpSync(join(source, path), join(lib, path))
+}
+
+/** Copies the modules with all that they import, and rewrites their imports in `lib` to the copies. */
+function includeModules(service: string, lib: string): void {
+  const copies = join(lib, 'service')
+  const wanted = new Set(Object.values(includedInCli).map((path) => join(service, path)))
+  for (const path of wanted) {
+    for (const [, , from = ''] of readFileSync(path, 'utf8').matchAll(imported))
+      if (from.startsWith('.')) wanted.add(join(dirname(path), from))
+    cpSync(path, join(copies, relative(service, path)))
+  }
+  for (const path of readdirSync(lib, { recursive: true, encoding: 'utf8' })) {
+    if (!path.endsWith('.js') || path.startsWith('service/')) continue
+    const code = readFileSync(join(lib, path), 'utf8')
+    const changed = code.replace(imported, (whole, before, from: string) => {
+      const included = includedInCli[from]
+      if (included === undefined) return whole
+      const to = relative(dirname(join(lib, path)), join(copies, included))
+      return `${before}'${to.startsWith('.') ? to : `./${to}`}'`
+    })
+    if (changed !== code) writeFileSync(join(lib, path), changed)
+  }
 }
 
 /** Writes the commit into the compiled module; outside a repository it stays null. */

@@ -87,6 +87,7 @@ test('a manifest is published with its version, built targets and its repository
     exports: { '.': './src/index.ts', './deep': './src/deep/deep.ts' },
     dependencies: { '@deskwire/sdk': '*', pg: '8.0.0' },
     devDependencies: { vitest: '5.0.0' },
+    peerDependencies: { '@deskwire/service': '*', '@duckdb/node-api': '*' },
   } as const
   const release = { version: '1.2.3', repository: 'https://example.com/a/b' }
   expect(publishedManifest(source, 'packages/example', release)).toEqual({
@@ -102,5 +103,6 @@ test('a manifest is published with its version, built targets and its repository
       './deep': { types: './lib/deep/deep.d.ts', default: './lib/deep/deep.js' },
     },
     dependencies: { '@deskwire/sdk': '1.2.3', pg: '8.0.0' },
+    peerDependencies: { '@deskwire/service': '1.2.3', '@duckdb/node-api': '*' },
   })
 })

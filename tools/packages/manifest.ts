@@ -16,6 +16,7 @@ interface SourceManifest {
   readonly exports?: Readonly<Record<string, string>>
   readonly dependencies?: Readonly<Record<string, string>>
   readonly devDependencies?: Readonly<Record<string, string>>
+  readonly peerDependencies?: Readonly<Record<string, string>>
 }
 
 export interface Release {
@@ -44,7 +45,9 @@ export function publishedManifest(
     publishConfig,
     ...kept
   } = source
-  const { name, bin, exports, dependencies, ...others } = kept
+  const { name, bin, exports, dependencies, peerDependencies, ...others } = kept
+  // All packages of a release have one version.
+  const inRelease = (range: string, of: string) => (of.startsWith('@deskwire/') ? version : range)
   return {
     name,
     version,
@@ -58,10 +61,8 @@ export function publishedManifest(
         default: `./${built(path, '.js')}`,
       })),
     }),
-    // All packages of a release have one version.
-    ...(dependencies && {
-      dependencies: mapValues(dependencies, (range) => (range === '*' ? version : range)),
-    }),
+    ...(dependencies && { dependencies: mapValues(dependencies, inRelease) }),
+    ...(peerDependencies && { peerDependencies: mapValues(peerDependencies, inRelease) }),
   }
 }
 
@@ -70,6 +71,9 @@ function built(path: string, extension: string): string {
   return path.replace(/^(?:\.\/)?src\//, 'lib/').replace(/\.ts$/, extension)
 }
 
-function mapValues<Of, To>(record: Readonly<Record<string, Of>>, map: (value: Of) => To): Record<string, To> {
-  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]))
+function mapValues<Of, To>(
+  record: Readonly<Record<string, Of>>,
+  map: (value: Of, key: string) => To,
+): Record<string, To> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value, key)]))
 }

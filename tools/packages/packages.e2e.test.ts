@@ -3,7 +3,16 @@
  * them from tarballs, with other releases of Node and of compilers.
  */
 import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -25,9 +34,15 @@ const installed = {
   mcp: '@deskwire/mcp',
   'embedded-postgres': '@deskwire/embedded-postgres',
   service: '@deskwire/service',
-  cli: 'deskwire',
+  cli: '@deskwire/cli',
+  deskwire: 'deskwire',
 } as const
 const directoryOf = (name: keyof typeof installed) => join(project, 'node_modules', installed[name])
+/** The command line as a client installs it. */
+const client = ['sdk', 'mirror', 'cli'] as const
+// Not within the project, whose packages would be found from there.
+const thin = mkdtempSync(join(tmpdir(), 'deskwire-thin-'))
+const commandLine = join(directoryOf('deskwire'), 'lib/main.js')
 let served: Served | undefined
 
 beforeAll(async () => {
@@ -40,26 +55,35 @@ beforeAll(async () => {
     mkdirSync(directory, { recursive: true })
     await run('tar', ['-xzf', path, '-C', directory, '--strip-components=1'])
   }
-  for (const name of packages) linkDependencies(name)
-  link('@types/node', 'sdk')
-  served = await startServed([process.execPath, join(directoryOf('cli'), 'lib/main.js')], { cwd: project })
+  for (const name of packages) linkDependencies(project, name)
+  link(project, '@types/node', 'sdk')
+  for (const name of client) {
+    const directory = join(thin, 'node_modules', installed[name])
+    mkdirSync(dirname(directory), { recursive: true })
+    cpSync(directoryOf(name), directory, { recursive: true })
+    linkDependencies(thin, name, ['dependencies'])
+  }
+  served = await startServed([process.execPath, commandLine], { cwd: project })
 })
 
 afterAll(async () => {
   await served?.[Symbol.asyncDispose]()
-  rmSync(project, { recursive: true })
+  for (const directory of [project, thin]) rmSync(directory, { recursive: true })
 })
 
 /** Links the package's dependencies from the checkout, without those for other platforms. */
-function linkDependencies(name: keyof typeof installed): void {
+function linkDependencies(
+  into: string,
+  name: keyof typeof installed,
+  which: readonly string[] = ['dependencies', 'optionalDependencies', 'peerDependencies'],
+): void {
   const manifest = JSON.parse(readFileSync(join(directoryOf(name), 'package.json'), 'utf8'))
-  const { dependencies = {}, optionalDependencies = {}, peerDependencies = {} } = manifest
-  const all = { ...dependencies, ...optionalDependencies, ...peerDependencies }
-  for (const wanted of Object.keys(all)) link(wanted, name)
+  for (const wanted of which.flatMap((member) => Object.keys(manifest[member] ?? {})))
+    link(into, wanted, name)
 }
 
-function link(name: string, dependent: string): void {
-  const place = join(project, 'node_modules', name)
+function link(into: string, name: string, dependent: string): void {
+  const place = join(into, 'node_modules', name)
   const found = [join(root, 'packages', dependent), root].map((from) => join(from, 'node_modules', name))
   const source = found.find((path) => existsSync(path))
   if (source === undefined || existsSync(place)) return
@@ -114,8 +138,42 @@ test('the packed service serves the console as built files, and needs nothing th
 })
 
 test('the packed command line says which release it is', async () => {
-  const { stdout } = await run(process.execPath, [join(directoryOf('cli'), 'lib/main.js'), '--version'])
+  const { stdout } = await run(process.execPath, [commandLine, '--version'])
   const { stdout: head } = await run('git', ['rev-parse', '--short=12', 'HEAD'], { cwd: root })
   expect(stdout).toMatch(new RegExp(`^${version} \\(${head.trim()}\\+?\\)\n$`))
   expect(await (await fetch(`${served?.url}/metrics`)).text()).toContain(`commit="${head.trim()}`)
 })
+
+test('the packed client runs without the service, and names the package that has a command of the server', async () => {
+  const main = join(thin, 'node_modules/@deskwire/cli/lib/main.js')
+  const env = { ...process.env, DESKWIRE_URL: served?.url, DESKWIRE_API_KEY: served?.key }
+  const deskwire = async (...words: string[]) => {
+    const ended = run(process.execPath, [main, ...words], { cwd: thin, env })
+    const { code = 0, stdout, stderr } = await ended.catch((error) => error)
+    return { code, said: `${stdout}${stderr}` }
+  }
+  writeFileSync(join(thin, 'people.csv'), 'name,email\nGrace Hopper,grace@example.com\n')
+  const expected: readonly (readonly [words: readonly string[], says: RegExp, code: number])[] = [
+    [['--help'], /\(package deskwire\)/, 0],
+    [['--version'], new RegExp(`^${version.replaceAll('.', '\\.')} \\(`), 0],
+    [['import', 'people.csv'], /1 created/, 0],
+    [['customers', 'list'], /Grace Hopper/, 0],
+    [['tail', 'customers', '--from-start', '--once'], /"Grace Hopper"/, 0],
+    [['export', 'customers'], /"Grace Hopper"/, 0],
+    [['mirror', 'run', '--to', 'copy.db', '--once'], /\d+ rows? loaded; .* is up to date/, 0],
+    [['listen', '--ca'], /ca\.pem\n$/, 0],
+    [['completion', 'bash'], /^(?![\s\S]*backup)[\s\S]*customers/, 0],
+    [['custmers', 'list'], /did you mean "deskwire customers/, 2],
+    [['serve'], ofServer('serve'), 1],
+    [['demo'], /serve is a command of the server/, 1],
+    [['org', 'list'], ofServer('org list'), 1],
+    [['backup', 'create', '--help'], ofServer('backup create'), 1],
+  ]
+  for (const [words, says, code] of expected) {
+    const ended = await deskwire(...words)
+    expect({ words, ...ended }).toEqual({ words, code, said: expect.stringMatching(says) })
+  }
+})
+
+const ofServer = (name: string) =>
+  new RegExp(`^deskwire: ${name} is a command of the server, [^\\n]* install the package deskwire[^\\n]*\\n$`)

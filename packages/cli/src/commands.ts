@@ -11,12 +11,15 @@ export interface Command {
 
 /** What the commands are for, in the order of the help. */
 export const groups = {
-  run: 'Run the service',
+  run: 'Run the service (package deskwire)',
   develop: 'Develop against it',
   data: 'Work with its data',
-  administer: 'Administer it, next to its database',
+  administer: 'Administer it, next to its database (package deskwire)',
   diagnose: 'Diagnose',
 } as const
+
+/** Their commands load `@deskwire/service`, which comes with the package `deskwire` and not with this one. */
+const groupsOfServer: readonly (keyof typeof groups)[] = ['run', 'administer']
 
 export interface NamedCommand {
   /** The words that name it. */
@@ -147,6 +150,12 @@ export const commands: readonly NamedCommand[] = [
     load: async () => (await import('./commands/encryption-key-rotate.ts')).encryptionKeyRotate,
   },
   {
+    name: 'doctor',
+    group: 'administer',
+    summary: 'look whether everything is there that the service needs',
+    load: async () => (await import('./commands/doctor.ts')).doctorCommand,
+  },
+  {
     name: 'login',
     group: 'develop',
     summary: 'keep a service and an API key for later commands',
@@ -255,12 +264,6 @@ export const commands: readonly NamedCommand[] = [
     load: async () => (await import('./commands/repair.ts')).repairCommand,
   },
   {
-    name: 'doctor',
-    group: 'diagnose',
-    summary: 'look whether everything is there that the service needs',
-    load: async () => (await import('./commands/doctor.ts')).doctorCommand,
-  },
-  {
     name: 'conform',
     group: 'diagnose',
     summary: 'try the rules of lists and syncs against a running deployment',
@@ -288,6 +291,22 @@ export const commands: readonly NamedCommand[] = [
     }),
   ),
 ]
+
+/** Null for a command of the server where only `@deskwire/cli` is installed. */
+export async function loadCommand({ group, load }: NamedCommand): Promise<Command | null> {
+  try {
+    return await load()
+  } catch (error) {
+    if (groupsOfServer.includes(group) && isNotInstalled(error)) return null
+    throw error
+  }
+}
+
+/** Whether an import failed as the service is not there; a package that the service lacks is a broken installation. */
+export function isNotInstalled(error: unknown): boolean {
+  const { code, message } = error as NodeJS.ErrnoException
+  return code === 'ERR_MODULE_NOT_FOUND' && message.startsWith("Cannot find package '@deskwire/service'")
+}
 
 /** The command that a command line begins with, and how many of its words name it: the longest name wins. */
 export function commandOf(given: readonly string[]): { command: NamedCommand; words: number } | null {

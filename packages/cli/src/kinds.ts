@@ -8,7 +8,7 @@ import type {
   ExportStream,
   Row,
 } from '@deskwire/sdk'
-import { type Kind, kinds } from '@deskwire/service/administration'
+import { type Kind, kinds } from '@deskwire/service/kinds'
 import { UsageError } from './usage-error.ts'
 
 /** The calls for many rows, which every kind has alike. */

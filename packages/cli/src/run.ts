@@ -1,5 +1,5 @@
 /** Finds the command that words name, runs it, and turns an expected failure into one line and an exit code. */
-import { commandOf, commands, usage } from './commands.ts'
+import { commandOf, commands, isNotInstalled, loadCommand, usage } from './commands.ts'
 import { CommandFailure, exitCodes, outputLost } from './failure.ts'
 import { plain, printError, printOut } from './terminal.ts'
 import { UsageError } from './usage-error.ts'
@@ -56,7 +56,12 @@ async function run(words: readonly string[]): Promise<void> {
   }
   const { command } = found
   const rest = given.slice(found.words)
-  const { help, run } = await command.load()
+  const loaded = await loadCommand(command)
+  if (loaded === null)
+    throw new CommandFailure(
+      `${command.name} is a command of the server, and this is the client alone (@deskwire/cli): install the package deskwire, which has both`,
+    )
+  const { help, run } = loaded
   if (rest.some(isHelp)) {
     printOut(help())
     return
@@ -92,41 +97,39 @@ async function explain(error: unknown): Promise<Ended> {
     fail(error.status === 0 ? error.detail + unusedProxy() : error.message, exitCodes.failed)
     return ended
   }
-  const {
-    BackupError,
-    DatabasesError,
-    DeletionError,
-    EmbeddedDatabaseError,
-    InstallationError,
-    explainDatabaseFailure,
-    ListenError,
-    MigrationError,
-    MoveError,
-    PoolerError,
-    SettingError,
-    UnfinishedError,
-  } = await import('@deskwire/service')
-  // Trying again changes nothing: the unit of systemd does not restart these.
-  if (error instanceof SettingError || error instanceof DatabasesError || error instanceof PoolerError) {
-    fail(error.message, exitCodes.notAccepted)
-    return ended
+  const service = await import('@deskwire/service').catch(unlessInstalled)
+  if (service !== null) {
+    const { SettingError, DatabasesError, PoolerError } = service
+    // Trying again changes nothing: the unit of systemd does not restart these.
+    if (error instanceof SettingError || error instanceof DatabasesError || error instanceof PoolerError) {
+      fail(error.message, exitCodes.notAccepted)
+      return ended
+    }
+    const expected = [
+      service.ListenError,
+      service.MigrationError,
+      service.BackupError,
+      service.InstallationError,
+      service.DeletionError,
+      service.MoveError,
+      service.UnfinishedError,
+      service.EmbeddedDatabaseError,
+    ]
+    if (error instanceof Error && expected.some((one) => error instanceof one)) {
+      fail(error.message, exitCodes.failed)
+      return ended
+    }
   }
-  if (
-    error instanceof ListenError ||
-    error instanceof MigrationError ||
-    error instanceof BackupError ||
-    error instanceof InstallationError ||
-    error instanceof DeletionError ||
-    error instanceof MoveError ||
-    error instanceof UnfinishedError ||
-    error instanceof EmbeddedDatabaseError
-  ) {
-    fail(error.message, exitCodes.failed)
-    return ended
-  }
-  const line = explainDatabaseFailure(error) ?? explainFileFailure(error) ?? explainRefusal(error)
+  const ofDatabase = service?.explainDatabaseFailure(error) ?? null
+  const line = ofDatabase ?? explainFileFailure(error) ?? explainRefusal(error)
   fail(line ?? unforeseen(error), exitCodes.failed)
   return { keepsProcess: true }
+}
+
+/** What was not loaded has thrown nothing. */
+function unlessInstalled(error: unknown): null {
+  if (isNotInstalled(error)) return null
+  throw error
 }
 
 /** Node passes over the variables that other programs take their proxy from. */

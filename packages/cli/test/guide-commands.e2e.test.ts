@@ -234,6 +234,7 @@ const accounts: Readonly<Record<string, readonly (readonly [begins: string, acco
     ['import', webhookGuides],
   ],
   'packages/cli/README.md': [['npm install', tarballs]],
+  'packages/deskwire/README.md': [['npm install', tarballs]],
   'packages/console/README.md': [['npm run build:pages', needs('npm run', 'npm test runs these')]],
   'packages/mirror/README.md': [
     ['npm install', tarballs],

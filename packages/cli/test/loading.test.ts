@@ -1,6 +1,6 @@
 /** What a command loads: itself, and of the service no more than it needs. */
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { root } from '../../testbed/repository.ts'
 import { commands } from '../src/commands.ts'
@@ -57,6 +57,35 @@ test('the whole service is loaded by no command, and its start by serve alone', 
   expect(loading('@deskwire/service')).toEqual([])
   expect(loading('@deskwire/service/serve')).toEqual(['commands/serve.ts'])
 })
+
+test('commands of a client run without the service: of that they load what their package contains', () => {
+  const text = readFileSync(join(src, 'commands.ts'), 'utf8')
+  const named = [...text.matchAll(/name: '([^']+)',\n[^}]*?import\('\.\/([^']+)'\)/g)]
+  const needing = named.flatMap(([, name = '', path = '']) => {
+    const ofService = everLoadedBy(path).filter((from) =>
+      /^@deskwire\/service(?!\/(kinds|closest|version)$)/.test(from),
+    )
+    return ofService.length > 0 ? [name] : []
+  })
+  const ofServer = commands.filter(
+    ({ name, group }) => ['run', 'administer'].includes(group) && name !== 'demo',
+  )
+  expect(needing).toEqual(ofServer.map(({ name }) => name))
+})
+
+/** What a module loads sooner or later. */
+function everLoadedBy(path: string): string[] {
+  const paths = new Set([path])
+  const packages = new Set<string>()
+  for (const one of paths) {
+    const lazily = [...readFileSync(join(src, one), 'utf8').matchAll(/\bimport\('([^']+)'\)/g)]
+    for (const from of [...loadedBy(one), ...lazily.map(([, from = '']) => from)]) {
+      if (!from.startsWith('.')) packages.add(from)
+      else if (!from.endsWith('/commands.ts')) paths.add(join(dirname(one), from))
+    }
+  }
+  return [...packages]
+}
 
 test('each command is there when it is asked for', async () => {
   for (const { load } of commands) {

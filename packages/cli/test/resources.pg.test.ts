@@ -308,6 +308,11 @@ test('each call of the document has a command of its own, whose name no other ha
   expect(operations.length).toBeGreaterThan(60)
   expect(operations.find(({ name }) => name === 'deliveries retry')).toMatchObject({ method: 'POST' })
   for (const one of operations) expect(wordsOf(one).length).toBe(one.path.split('{').length - 1)
-  for (const title of ['Run the service', 'Develop against it', 'Work with its data', 'Diagnose'])
+  for (const title of [
+    'Run the service (package deskwire)',
+    'Develop against it',
+    'Work with its data',
+    'Diagnose',
+  ])
     expect(usage()).toContain(`\n${title}\n`)
 })

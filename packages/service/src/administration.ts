@@ -15,7 +15,7 @@ export { openDatabaseBeside } from './db/open.ts'
 export { PoolerError } from './db/pooler.ts'
 export { KeyRotationError, rotateEncryptionKey } from './delivery/endpoint/key-rotation.ts'
 export { loadEncryptionKey } from './delivery/endpoint/secrets.ts'
-export { kinds } from './desk/index.ts'
+export * from './desk-kinds.ts'
 export { type Examination, examine } from './doctor/examine.ts'
 export { type Finding, type Verdict, verdictOf } from './doctor/finding.ts'
 export {
@@ -25,14 +25,9 @@ export {
   migrateDatabase,
   openInstallation,
 } from './installation.ts'
-export { quoted } from './kernel/errors.ts'
 export { createLog } from './kernel/log.ts'
-export { systemClock } from './kernel/timestamps.ts'
 export type { KeyRecord } from './keys/api-key.ts'
 export { listKeys, revokeKey } from './keys/operator.ts'
-export { parseNew } from './kinds/model/changes.ts'
-export { importShape, namedReferences, parseImport } from './kinds/model/imports.ts'
-export type { Kind } from './kinds/model/kind.ts'
 export { proposeMoves, readLoad } from './moves/balance.ts'
 export {
   changeEverywhere,
@@ -42,7 +37,6 @@ export {
   UnfinishedError,
 } from './moves/everywhere.ts'
 export { abortMove, type Databases, dropSource, MoveError, moveOrganization } from './moves/move.ts'
-export { fieldSchema } from './openapi/field-schemas.ts'
 export { createApiKey, createOrganization, type NewKey } from './organization/create.ts'
 export { DeletionError, deleteOrganization } from './organization/deletion.ts'
 export { listOrganizations, type OrganizationStatus } from './organization/organization.ts'

@@ -1,4 +1,4 @@
-import type { Command, NamedCommand } from '../commands.ts'
+import type { Command } from '../commands.ts'
 import { type Completion, completionScript, flagsIn, shells } from '../completion.ts'
 import { parseFlags } from '../flags.ts'
 import { printOut } from '../terminal.ts'
@@ -19,12 +19,15 @@ Examples:
     const { words } = parseFlags(args, { texts: [], switches: [], words: 1 })
     const shell = shells.find((name) => name === words[0])
     if (shell === undefined) throw new UsageError(`completion needs a shell, one of ${shells.join(', ')}`)
-    const { commands } = await import('../commands.ts')
-    printOut(completionScript(shell, await Promise.all(commands.map(completionOf))))
+    const { commands, loadCommand } = await import('../commands.ts')
+    const completions = await Promise.all(
+      commands.map(async (named): Promise<Completion[]> => {
+        const command = await loadCommand(named)
+        if (command === null) return []
+        const { name, summary } = named
+        return [{ name, summary, flags: flagsIn(command.help()), words: command.words?.() ?? [] }]
+      }),
+    )
+    printOut(completionScript(shell, completions.flat()))
   },
-}
-
-async function completionOf({ name, summary, load }: NamedCommand): Promise<Completion> {
-  const command = await load()
-  return { name, summary, flags: flagsIn(command.help()), words: command.words?.() ?? [] }
 }

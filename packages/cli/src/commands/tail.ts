@@ -7,7 +7,7 @@ import type {
   SyncPage,
   SyncParams,
 } from '@deskwire/sdk'
-import type { Kind } from '@deskwire/service/administration'
+import type { Kind } from '@deskwire/service/kinds'
 import { clientFlags, clientHelp, clientOf, requireTarget } from '../client.ts'
 import type { Command } from '../commands.ts'
 import { CommandFailure } from '../failure.ts'

@@ -3,14 +3,7 @@
  * `customAttributes.NAME` a value of one's own. All of it follows from the kind's declaration.
  */
 import { numberFault } from '@deskwire/sdk/json'
-import {
-  fieldSchema,
-  importShape,
-  type Kind,
-  kinds,
-  namedReferences,
-  quoted,
-} from '@deskwire/service/administration'
+import { fieldSchema, importShape, type Kind, kinds, namedReferences, quoted } from '@deskwire/service/kinds'
 import { UsageError } from '../usage-error.ts'
 import type { FieldFault } from './fault.ts'
 

@@ -6,7 +6,7 @@ import {
   parseImport,
   parseNew,
   systemClock,
-} from '@deskwire/service/administration'
+} from '@deskwire/service/kinds'
 import { isLookedFor, itemOf, type Layout } from './columns.ts'
 import type { CsvRecord } from './csv.ts'
 import { type FieldFault, faultsText, stepsOf } from './fault.ts'

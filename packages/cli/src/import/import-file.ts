@@ -3,7 +3,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { basename } from 'node:path'
 import { DeskwireError } from '@deskwire/sdk'
-import type { Kind } from '@deskwire/service/administration'
+import type { Kind } from '@deskwire/service/kinds'
 import type { Target } from '../client.ts'
 import { CommandFailure, exitCodes } from '../failure.ts'
 import { printError, screen } from '../terminal.ts'

@@ -1,7 +1,7 @@
 /** Sends batches: whatever a call is answered, it is known what became of each row, and the import goes on. */
 import { randomUUID } from 'node:crypto'
 import { type BatchAnswer, DeskwireError } from '@deskwire/sdk'
-import type { Kind } from '@deskwire/service/administration'
+import type { Kind } from '@deskwire/service/kinds'
 import { clientOf, type Target } from '../client.ts'
 import { bulkOf } from '../kinds.ts'
 import type { Batch } from './batches.ts'

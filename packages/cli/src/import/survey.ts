@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { readJson } from '@deskwire/sdk/json'
-import { type Kind, quoted } from '@deskwire/service/administration'
+import { type Kind, quoted } from '@deskwire/service/kinds'
 import { CommandFailure } from '../failure.ts'
 import { UsageError } from '../usage-error.ts'
 import { isIdName, type Layout, lineLayout, readHeader } from './columns.ts'

@@ -36,6 +36,9 @@ export function maxNewBytes(head: string, numberedField: string | null): number 
   return Buffer.byteLength(head) + `"updatedAt":""}`.length + stampLength + number
 }
 
+/** The row is of a later version of its kind and lacks what this release decides on. A newer process can decide. */
+export class NewerVersion extends Error {}
+
 export function versionOf(body: string): string {
   return body.slice(-(stampLength + '"}'.length), -'"}'.length)
 }

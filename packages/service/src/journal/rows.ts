@@ -13,9 +13,6 @@ export interface StoredRow {
   readonly version: number
 }
 
-/** The row is of a later version of its kind and lacks what this release decides on. A newer process can decide. */
-export class NewerVersion extends Error {}
-
 export interface RowReader {
   /** Null: there is none, it was removed, or it is another organization's. */
   read(organizationId: string, id: string): Promise<StoredRow | null>

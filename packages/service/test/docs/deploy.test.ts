@@ -140,7 +140,7 @@ test('no install script of a package runs, here or in the image', () => {
 })
 
 test('the image has every package of ours that the command line needs', () => {
-  const folderOf = (name: string) => name.replace('@deskwire/', '').replace('deskwire', 'cli')
+  const folderOf = (name: string) => name.replace('@deskwire/', '')
   const ours = new Set(['deskwire'])
   for (const name of ours) {
     const { dependencies = {} } = JSON.parse(textOf(`packages/${folderOf(name)}/package.json`))

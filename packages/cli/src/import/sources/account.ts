@@ -1,6 +1,6 @@
 /** What an account of another helpdesk holds, in rows of ours: what the mappings of Zendesk and Intercom have in common. */
 import { clipped } from '@deskwire/sdk/clipped'
-import { type Kind, kinds } from '@deskwire/service/administration'
+import { type Kind, kinds } from '@deskwire/service/kinds'
 
 export type Json = Readonly<Record<string, unknown>>
 

@@ -1,6 +1,6 @@
 /** Where the rows of an account go: a service, or nowhere in a rehearsal, which accepts what the rules of each kind accept. */
 import type { Client, ItemOutcome } from '@deskwire/sdk'
-import { parseImport, systemClock } from '@deskwire/service/administration'
+import { parseImport, systemClock } from '@deskwire/service/kinds'
 import { bulkOf } from '../../kinds.ts'
 import { faultText } from '../fault.ts'
 import { type Json, kindOf } from './account.ts'

@@ -1,6 +1,6 @@
 /** What makes a row of one organization the same as a row of another: everything but ids, and the time of its version. */
 import { hash } from 'node:crypto'
-import { importShape, type Kind } from '@deskwire/service/administration'
+import { importShape, type Kind } from '@deskwire/service/kinds'
 import type { ExportedRow } from './exported.ts'
 
 /** The new id of an object; undefined where it is not there. */

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import type { BatchAnswer, Client } from '@deskwire/sdk'
 import { readJson } from '@deskwire/sdk/json'
-import { type Kind, kinds } from '@deskwire/service/administration'
+import { type Kind, kinds } from '@deskwire/service/kinds'
 import { CommandFailure } from '../../failure.ts'
 import { readIfThere, replaceFile } from '../../files.ts'
 import { bulkOf } from '../../kinds.ts'

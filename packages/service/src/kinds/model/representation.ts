@@ -3,9 +3,9 @@
  * journal are made here from states. Pure, except for the clock.
  */
 import { readJson } from '@deskwire/sdk/json'
-import { bodyHead, contentTerm, hasHead, storedBytes } from '../../journal/body.ts'
+import { bodyHead, contentTerm, hasHead, NewerVersion, storedBytes } from '../../journal/body.ts'
 import type { Change, Period, ResponseToStore } from '../../journal/change.ts'
-import { NewerVersion, type StoredRow } from '../../journal/rows.ts'
+import type { StoredRow } from '../../journal/rows.ts'
 import { newId } from '../../kernel/ids.ts'
 import { type Clock, formatTimestamp } from '../../kernel/timestamps.ts'
 import type { Kind, State } from './kind.ts'
