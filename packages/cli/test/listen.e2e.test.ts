@@ -366,53 +366,178 @@ test('a service that was started with --dev delivers here, without another setti
   expect([readFileSync(kept, 'utf8').trim(), statSync(kept).mode & 0o777]).toEqual([secrets[0], 0o600])
 })
 
-test('where the service cannot reach this machine, its delivery log is followed', async () => {
-  const { webhooks, customers } = client()
-  // Nothing listens there: the deliveries fail, and are in the log.
-  const { id } = await webhooks.create({ url: 'https://127.0.0.1:9/', events: ['customer.created'] })
-  await customers.create({ name: 'Before' })
-  const got: { body: string; signature: string }[] = []
-  await using app = await startHttpServer(async (request, response) => {
+/** An application that answers 204, and what it got, in its order. */
+async function startApplication() {
+  const got: { name: string; body: string; signature: string }[] = []
+  let answersAfter = Promise.resolve()
+  const server = await startHttpServer(async (request, response) => {
     const body = Buffer.concat(await request.toArray()).toString()
-    got.push({ body, signature: String(request.headers['x-service-signature']) })
+    const { name, subject } = JSON.parse(body).data
+    got.push({ name: name ?? subject, body, signature: String(request.headers['x-service-signature']) })
+    await answersAfter
     response.writeHead(204).end()
   })
-  await using listening = listen('--log', '--forward-to', app.url, ...at())
-  await eventually('it follows', () => listening.output.stdout.includes('forwarding to'))
-  const [, secret = ''] = /with the secret (whsec_\S+)$/m.exec(listening.output.stdout) ?? []
-  const made = await Promise.all(['One', 'Two'].map((name) => customers.create({ name })))
-  await eventually('both are passed on', () => got.length === 2)
-  for (const { body, signature } of got) await verify(body, { 'x-service-signature': signature }, secret)
-  expect(got.map(({ body }) => JSON.parse(body).data.id).sort()).toEqual(made.map((one) => one.id).sort())
-  expect(await listening.end('SIGINT')).toMatchObject({ code: 0, stderr: '' })
-  expect(listening.output.stdout).toMatch(/customer\.created +\S{36} {2}verified {2}204 from .*"One"/)
-  await webhooks.delete(id)
-})
+  return {
+    got,
+    names: () => got.map(({ name }) => name),
+    url: server.url,
+    hold(until: Promise<void>) {
+      answersAfter = until
+    },
+    [Symbol.asyncDispose]: server[Symbol.asyncDispose],
+  }
+}
 
-test('each event of the log is passed on once and in order, though the service fails meanwhile', async () => {
-  const { webhooks, customers } = client()
-  const { id } = await webhooks.create({ url: 'https://127.0.0.1:9/', events: ['customer.created'] })
-  // Every second reading of a payload fails.
-  let readings = 0
-  await using proxy = await startHttpServer(async (request, response) => {
-    if (request.url?.endsWith('/payload') && readings++ % 2 === 0) {
-      return response.writeHead(readings % 4 === 1 ? 429 : 503, { 'content-type': 'text/plain' }).end('busy')
+/** What the service is called through; `answer` may answer in its place. */
+async function between(answer: (path: string) => number | 'drop' | null, to: () => string) {
+  return startHttpServer(async (request, response) => {
+    const status = answer(request.url ?? '')
+    if (status === 'drop') return response.destroy()
+    if (status !== null) return response.writeHead(status, { 'content-type': 'text/plain' }).end('busy')
+    const passed = await forward(request, to()).catch(() => null)
+    if (passed === null) return response.destroy()
+    return response.writeHead(passed.status, { 'content-type': passed.type }).end(passed.text)
+  })
+}
+
+const follows = (listening: Program) =>
+  eventually('it follows', () => listening.output.stdout.includes('forwarding to'))
+/** The names of the newest events, in the order of the service. */
+const newest = async (count: number) => {
+  const events = await Array.fromAsync(
+    client().events.list({ types: ['customer.created', 'ticket.created'] }),
+  )
+  return events.slice(-count).map(({ data }) => data?.name ?? data?.subject)
+}
+const create = async (names: readonly string[]) => {
+  for (const name of names) await client().customers.create({ name })
+}
+
+describe('--log', () => {
+  test('passes on the events since its start, signed, though the organization has no endpoint', async () => {
+    await create(['Before'])
+    await using app = await startApplication()
+    await using listening = listen('--log', '--forward-to', app.url, ...at())
+    await follows(listening)
+    const [, secret = ''] = /with the secret (whsec_\S+)$/m.exec(listening.output.stdout) ?? []
+    const made = await Promise.all(['One', 'Two'].map((name) => client().customers.create({ name })))
+    await eventually('both are passed on', () => app.got.length === 2)
+    for (const { body, signature } of app.got)
+      expect(await verify(body, { 'x-service-signature': signature }, secret)).toEqual(JSON.parse(body))
+    const ids = app.got.map(({ body }) => JSON.parse(body).data.id)
+    expect(ids.sort()).toEqual(made.map(({ id }) => id).sort())
+    const ended = await listening.end('SIGINT')
+    expect(ended).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/^to go on from here: --cursor \S+\n$/),
+    })
+    expect(ended.stdout).toMatch(/customer\.created +\S{36} {2}verified {2}204 from .*"One"/)
+    expect(await webhooksLeft()).toBe(0)
+  })
+
+  test.each([429, 503, 'drop'] as const)('each comes once and in order through %s', async (failure) => {
+    let calls = 0
+    await using proxy = await between(
+      (path) => (path.startsWith('/v1/events') && ++calls % 2 === 0 ? failure : null),
+      () => service.url,
+    )
+    await using app = await startApplication()
+    await using listening = listen('--log', '--forward-to', app.url, '--url', proxy.url, '--key', key)
+    await follows(listening)
+    for (const name of ['One', 'Two', 'Three']) {
+      await create([name])
+      await eventually('it is passed on', () => app.names().includes(name))
     }
-    const { status, type, text } = await forward(request, service.url)
-    return response.writeHead(status, { 'content-type': type }).end(text)
+    expect((await listening.end('SIGINT')).code).toBe(0)
+    expect(app.names()).toEqual(['One', 'Two', 'Three'])
+    expect(listening.output.stdout).toContain('the service does not answer: waiting')
+    expect(listening.output.stdout).toContain('the service answers again')
   })
-  const got: string[] = []
-  await using app = await startHttpServer(async (request, response) => {
-    got.push(JSON.parse(Buffer.concat(await request.toArray()).toString()).data.name)
-    response.writeHead(204).end()
+
+  test('each comes once and in order through a restart of the service', async () => {
+    await using own = await temporaryDataDir({ installed: true })
+    const settings = { DESKWIRE_DATA_DIR: own.path, DESKWIRE_BOOTSTRAP_KEY: key }
+    let running = await serve([], { settings })
+    await using proxy = await between(
+      () => null,
+      () => running.url,
+    )
+    await using app = await startApplication()
+    const made = createClient({ baseUrl: proxy.url, apiKey: key })
+    await using listening = listen('--log', '--forward-to', app.url, '--url', proxy.url, '--key', key)
+    await follows(listening)
+    await made.customers.create({ name: 'One' })
+    await eventually('the first', () => app.got.length === 1)
+    await running[Symbol.asyncDispose]()
+    await eventually('it says so', () => listening.output.stdout.includes('the service does not answer'))
+    running = await serve([], { settings })
+    for (const name of ['Two', 'Three']) await made.customers.create({ name })
+    await eventually('the others', () => app.got.length >= 3)
+    expect((await listening.end('SIGINT')).code).toBe(0)
+    await running[Symbol.asyncDispose]()
+    expect(app.names()).toEqual(['One', 'Two', 'Three'])
   })
-  await using listening = listen('--log', '--forward-to', app.url, '--url', proxy.url, '--key', key)
-  await eventually('it follows', () => listening.output.stdout.includes('forwarding to'))
-  for (const name of ['One', 'Two', 'Three']) await customers.create({ name })
-  await eventually('all are passed on', () => got.length >= 3)
-  expect(await listening.end('SIGINT')).toMatchObject({ code: 0, stderr: '' })
-  expect(got).toEqual(['One', 'Two', 'Three'])
-  await webhooks.delete(id)
+
+  test('each comes once and in order through a restart of the command, in the middle of a page too', async () => {
+    await using app = await startApplication()
+    await using first = listen('--log', '--json', '--forward-to', app.url, ...at())
+    await eventually('it follows', () => records(first).length === 1)
+    // One commit, so that one page has them; the signal comes while the application has not answered the first.
+    const held = Promise.withResolvers<void>()
+    app.hold(held.promise)
+    await client().customers.batch(['One', 'Two', 'Three', 'Four'].map((name) => ({ name })))
+    await eventually('the first', () => app.got.length > 0)
+    const ended = first.end('SIGTERM')
+    await create(['Five'])
+    held.resolve()
+    expect((await ended).code).toBe(0)
+    const last = records(first).at(-1)
+    expect(last).toEqual({ object: 'listen_end', nextCursor: expect.any(String) })
+    expect(app.got.length).toBeLessThan(4)
+    const words = ['--log', '--forward-to', app.url, '--cursor', last.nextCursor, ...at()]
+    await using second = listen(...words)
+    await eventually('the others', () => app.got.length >= 5)
+    expect((await second.end('SIGINT')).code).toBe(0)
+    expect(app.names()).toEqual(await newest(5))
+    expect(app.names().toSorted()).toEqual(['Five', 'Four', 'One', 'Three', 'Two'])
+  })
+
+  test('each comes once and in order where more than 2,000 have happened, and where none of them is wanted', async () => {
+    const names = Array.from({ length: 2_101 }, (_, n) => `Customer ${n}`)
+    let answers = true
+    await using proxy = await between(
+      () => (answers ? null : 503),
+      () => service.url,
+    )
+    await using app = await startApplication()
+    await using other = await startApplication()
+    const through = ['--url', proxy.url, '--key', key]
+    await using listening = listen('--log', '--forward-to', app.url, ...through)
+    await using picking = listen('--log', '--events', 'ticket.created', '--forward-to', other.url, ...through)
+    await Promise.all([follows(listening), follows(picking)])
+    answers = false
+    const { customers, tickets } = client()
+    for (let from = 0; from < 2_100; from += 100)
+      await customers.batch(names.slice(from, from + 100).map((name) => ({ name })))
+    const { id } = await customers.create({ name: names.at(-1) as string })
+    await tickets.create({ customerId: id, subject: 'The last' })
+    answers = true
+    await eventually('the only one', () => other.got.length > 0)
+    await eventually('all', () => app.got.length > names.length)
+    for (const one of [listening, picking]) expect((await one.end('SIGINT')).code).toBe(0)
+    expect(other.names()).toEqual(['The last'])
+    expect(app.names()).toEqual(await newest(names.length + 1))
+    expect(new Set(app.names())).toEqual(new Set([...names, 'The last']))
+  })
+
+  test('a cursor without --log is refused', async () => {
+    const refused = await runHere(['listen', '--cursor', 'x', '--dir', dir, ...at()])
+    expect(refused).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'deskwire: --cursor needs --log: deliveries have no cursor\n',
+    })
+  })
 })
 
 test('a secret of the environment does not keep it from registering, and it says so', async () => {

@@ -15,7 +15,8 @@ export const listenCommand: Command = {
 or passes it on to an application and answers what that does.
 
   --forward-to URL       pass each delivery on, for example to http://localhost:3000/hook
-  --log                  follow the service's delivery log instead, as happens where the service runs on another machine
+  --log                  read the service's events instead, as happens where the service runs on another machine
+  --cursor CURSOR        with --log: go on where an earlier run stopped
   --ca                   print the path of the authority's certificate, made if need be, and end
   --json                 one JSON object a line
 ${placeHelp()}
@@ -28,8 +29,9 @@ the application did not answer): what fails is tried again as anywhere. Pings ar
 the service does not answer, the command says so and waits.
 
 A service delivers to public addresses only. For this receiver, start it with deskwire serve --dev. A service on another machine cannot
-reach this one: its delivery log is followed, which has the events of the endpoints that the organization has, and each is passed on
-once, whatever the application answers. Nothing is registered then.
+reach this one: the events that the key may read are followed, and each is passed on once and in order, whatever the application
+answers. Nothing is registered then. While the service does not answer, the command waits. When it is stopped, standard error has the
+cursor to go on from, with --json the last line, {"object":"listen_end","nextCursor":…}.
 
 Exit codes: 0 when it was stopped; 1 when the service refuses the key or cannot deliver here; 2 for a wrong command line.
 
@@ -37,7 +39,10 @@ Example:
   deskwire listen --url http://127.0.0.1:8080/v1 --key dwk_… --events ticket.created --forward-to http://localhost:3000/hook
 `,
   async run(args) {
-    const { texts, switches } = parseFlags(args, { texts: placeFlags, switches: ['json', 'ca', 'log'] })
+    const { texts, switches } = parseFlags(args, {
+      texts: [...placeFlags, 'cursor'],
+      switches: ['json', 'ca', 'log'],
+    })
     if (switches.ca) {
       printOut(`${(await keepAuthority(texts.dir ?? defaultDirectory())).caPath}\n`)
       return
@@ -46,11 +51,13 @@ Example:
     const json = switches.json === true
     const receive = receiveInto(place.forwardTo, json ? jsonLine : humanLine)
     if (switches.log && place.target === null)
-      throw new UsageError('--log needs --url and --key: the service whose deliveries are followed')
+      throw new UsageError('--log needs --url and --key: the service whose events are followed')
+    const { cursor } = texts
     if (followsLog(place, switches.log === true)) {
-      await followLog(place, { json, receive, until: stopSignal() })
+      await followLog(place, { cursor, json, receive, until: stopSignal() })
       return
     }
+    if (cursor !== undefined) throw new UsageError('--cursor needs --log: deliveries have no cursor')
     await attend(place, { description: 'deskwire listen', json, receive, until: stopSignal() })
   },
 }
