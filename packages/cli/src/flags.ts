@@ -34,7 +34,8 @@ export function parseFlags<const S extends string, const B extends string, const
   }
   const names = [...texts, ...switches, ...Object.keys(lists)].map((name) => `--${name}`).join(', ')
   try {
-    const { values, positionals } = parseArgs({
+    const { values, positionals, tokens } = parseArgs({
+      tokens: true,
       args: withoutValues(args, switches),
       options: {
         ...Object.fromEntries(switches.map((name) => [`no-${name}`, { type: 'boolean' as const }])),
@@ -42,9 +43,14 @@ export function parseFlags<const S extends string, const B extends string, const
       },
       allowPositionals: words > 0,
     })
+    const named = tokens.flatMap((token) => (token.kind === 'option' ? [token.name] : []))
+    const twice = texts.find((name) => named.indexOf(name) !== named.lastIndexOf(name))
+    if (twice !== undefined) throw new UsageError(`--${twice} is given twice`)
     for (const name of switches) {
       // `no-body` may be a switch of its own.
-      if (values[`no-${name}`] === true && !names.includes(`--no-${name}`)) values[name] = false
+      if (values[`no-${name}`] !== true || names.includes(`--no-${name}`)) continue
+      if (values[name] === true) throw new UsageError(`--${name} and --no-${name} do not go together`)
+      values[name] = false
     }
     if (positionals.length > words) {
       throw new UsageError(`Unexpected argument '${positionals[words]}'; accepted: ${names}`)

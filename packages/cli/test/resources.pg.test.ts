@@ -245,6 +245,60 @@ test('api makes any call', async () => {
     expect([wrong, (await run('api', ...wrong)).code]).toEqual([wrong, 2])
 })
 
+test.each([
+  [
+    '{"customAttributes":{"seats":1E400}}',
+    'customAttributes.seats: must be a number that a double (IEEE 754) holds',
+  ],
+  [
+    '{"customAttributes":{"seats":9007199254740993}}',
+    'customAttributes.seats: must be a number that a double (IEEE 754) holds',
+  ],
+  ['{"name":"Ada","name":"Eve"}', 'name: has its name twice in one object'],
+  ['{"customAttributes":{"seats":1,"seats":2}}', 'customAttributes.seats: has its name twice in one object'],
+])('%s is refused by each command that sends it, and changes nothing', async (data, fault) => {
+  const { run } = await desk()
+  const made = await run('customers', 'create', '--name', 'Ada', '-f', 'customAttributes.seats:=5', '--json')
+  const { id } = JSON.parse(made.stdout)
+  const value = data.startsWith('{"customAttributes":') ? data.slice(20, -1) : null
+  const commands = [
+    ['api', 'PATCH', `/customers/${id}`, '--data', data],
+    ['customers', 'update', id, '--data', data],
+    ...(value === null
+      ? []
+      : [
+          ['customers', 'update', id, '--custom-attributes', value],
+          ['customers', 'update', id, '-f', `customAttributes:=${value}`],
+          ['api', 'PATCH', `/customers/${id}`, '-f', `customAttributes:=${value}`],
+        ]),
+  ]
+  for (const words of commands) {
+    const { code, stdout, stderr } = await run(...words)
+    expect({ words, code, stdout }).toEqual({ words, code: 2, stdout: '' })
+    expect(stderr).toContain(words.includes('--data') ? fault : fault.replace('customAttributes.', ''))
+  }
+  const { stdout } = await run('customers', 'get', id, '--json')
+  expect(JSON.parse(stdout)).toMatchObject({ name: 'Ada', customAttributes: { seats: 5 } })
+})
+
+test('a flag or a field that is given twice is refused', async () => {
+  const { run } = await desk()
+  for (const [words, line] of [
+    [['--name', 'Ada', '--name', 'Eve'], '--name is given twice'],
+    [['--name', 'Ada', '--dry-run', '--no-dry-run'], '--dry-run and --no-dry-run do not go together'],
+    [['-f', 'name=Ada', '-f', 'name=Eve'], '--field name is given twice'],
+    [
+      ['-f', 'customAttributes.a=1', '-f', 'customAttributes.a:=2'],
+      '--field customAttributes.a is given twice',
+    ],
+  ] as const)
+    expect(await run('customers', 'create', ...words)).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: `deskwire: ${line}\n`,
+    })
+})
+
 test('what a server sends is shown with its control characters, in a table and as JSON', async () => {
   const hostile = 'a\u001b]0;owned\u0007\u202eb'
   await using server = await startHttpServer((_request, response) =>

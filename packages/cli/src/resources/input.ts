@@ -14,12 +14,15 @@ export const fieldHelp = `  --field, -f NAME=TEXT  a field; NAME:=JSON for any v
 
 /** Adds `name=text`, `name:=json` and `one.within=another`. @throws UsageError */
 export function addFields(to: Fields, given: readonly string[]): void {
+  const paths = new Set<string>()
   for (const one of given) {
     const [, path, isJson, value = ''] = /^([\w.-]+?)(:?)=([\s\S]*)$/.exec(one) ?? []
     if (path === undefined)
       throw new UsageError(
         `--field: ${JSON.stringify(one)} is not accepted; it must be like status=open or tags:=["a"]`,
       )
+    if (paths.has(path)) throw new UsageError(`--field ${path} is given twice`)
+    paths.add(path)
     set(to, path.split('.'), isJson === ':' ? readJsonText(`--field ${path}`, value) : value)
   }
 }
