@@ -1,10 +1,35 @@
-/** What all clients do alike, `conformance/clients.json`: the command line reads addresses as the SDK does, and calls through it. */
-import { expect, test } from 'vitest'
+/** What all clients do alike, `conformance/clients.json`, by the commands that make any call. */
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import clients from '../../../conformance/clients.json' with { type: 'json' }
 import { startHttpServer } from '../../testbed/loopback.ts'
 import { baseUrlOf } from '../src/client.ts'
 import { UsageError } from '../src/usage-error.ts'
 import { runHere } from './run-here.ts'
+
+const methods = ['GET', 'POST', 'PATCH', 'DELETE'] as const
+
+// No pauses between repetitions, which are random parts of some seconds. The SDK takes the function as it is loaded.
+vi.hoisted(() => {
+  Math.random = () => 0
+})
+afterEach(() => void vi.restoreAllMocks())
+
+interface Case {
+  failure?: string
+  status?: number
+  code?: string | null
+  retryAfter?: number
+}
+
+/** Null: a page of something in between. */
+function fail(answer: ServerResponse, { failure, status = 0, code = null, retryAfter }: Case): void {
+  if (failure !== undefined) return void answer.destroy()
+  const type = code === null ? 'text/html' : 'application/problem+json'
+  const after = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }
+  answer.writeHead(status, { 'content-type': type, ...after })
+  answer.end(code === null ? '<html></html>' : JSON.stringify({ code, detail: 'Why.', status }))
+}
 
 test.each(clients.addresses.accepted)('%j is the base address %s', (given, base) => {
   expect(baseUrlOf(given as string)).toBe(base)
@@ -21,16 +46,40 @@ test('a key with spaces within is a usage error', async () => {
   }
 })
 
-test('a failure is one line with its status and code', async () => {
-  for (const { status, code } of clients.families.filter(
-    ({ status }) => ![408, 429].includes(status) && status < 500,
-  )) {
-    await using server = await startHttpServer((_, answer) => {
-      answer.writeHead(status, { 'content-type': 'application/problem+json' })
-      answer.end(code === null ? '<html></html>' : JSON.stringify({ code, detail: 'Why.', status }))
+test('a key is sent without the spaces around it', async () => {
+  for (const [given = '', key] of clients.keys.accepted) {
+    const sent: IncomingHttpHeaders[] = []
+    await using server = await startHttpServer((request, answer) => {
+      sent.push(request.headers)
+      answer.writeHead(200, { 'content-type': 'application/json' }).end('{}')
     })
-    const { code: exit, stderr } = await runHere(['api', '/x', '--url', server.url, '--key', 'dwk_x'])
-    expect(exit).toBe(1)
-    expect(stderr).toMatch(new RegExp(`^deskwire: ${status} ${code ?? 'unexpected_answer'}: .*\\n$`))
+    expect((await runHere(['api', '/x', '--url', server.url, '--key', given])).code).toBe(0)
+    expect(sent.map(({ authorization }) => authorization)).toEqual([`Bearer ${key}`])
   }
+})
+
+describe.each(clients.retries as (Case & { repeated: string[] })[])('after %j', (failed) => {
+  test.each(methods)('%s is repeated or not, with its key', async (method) => {
+    const sent: IncomingHttpHeaders[] = []
+    await using server = await startHttpServer((request, answer) => {
+      sent.push(request.headers)
+      fail(answer, failed)
+    })
+    const calls = vi.spyOn(globalThis, 'fetch')
+    // Nothing listens at the other.
+    const url = failed.failure === 'refused' ? 'http://127.0.0.1:2' : server.url
+    const { code, stdout } = await runHere(['api', method, '/customers', '--url', url, '--key', 'dwk_x'])
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(calls).toHaveBeenCalledTimes(failed.repeated.includes(method) ? 5 : 1)
+    const keys = new Set(sent.map((headers) => headers['idempotency-key']))
+    if (sent.length > 0) expect([keys.size, keys.has(undefined)]).toEqual([1, method !== 'POST'])
+  })
+})
+
+test.each(clients.families)('$status $code is one line with both', async (failed) => {
+  await using server = await startHttpServer((_, answer) => fail(answer, failed))
+  const { code: exit, stderr } = await runHere(['api', '/x', '--url', server.url, '--key', 'dwk_x'])
+  const { status, code } = failed
+  expect(exit).toBe(1)
+  expect(stderr).toMatch(new RegExp(`^deskwire: ${status} ${code ?? 'unexpected_answer'}: .*\\n$`))
 })

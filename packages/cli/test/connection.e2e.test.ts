@@ -49,6 +49,12 @@ test('a base URL with and without /v1 and a slash reaches the service; one with 
   }
 })
 
+test('a port that fetch refuses is named', async () => {
+  expect(await said('http://127.0.0.1:6000', {}, runHere)).toMatch(
+    /^deskwire: fetch and browsers refuse to connect to port 6000, .* \(DESKWIRE_PORT\)\.\n$/,
+  )
+})
+
 test('certificates that are unknown, expired or of another name are told apart, and an authority can be named', async () => {
   await using directory = await temporaryDataDir()
   const file = join(directory.parent, 'ca.pem')
