@@ -1,14 +1,17 @@
-/** `docs/reference/methods.md`: each call of the API with its names in the clients. */
-import { kebab, resourcesOf, snake } from './clients.ts'
+/** `docs/reference/methods.md`: each call of the API with its names and signatures in the clients. */
+import { type ClientMethod, kebab, type Resource, resourcesOf, snake } from './clients.ts'
 import { madeBy, table } from './markdown.ts'
 import type { ApiDocument } from './python-models.ts'
+import { pythonSignature } from './python-resources.ts'
+import { signatureOf } from './typescript.ts'
 
 export function methodsPage(document: ApiDocument): string {
-  const rows = resourcesOf(document).flatMap(({ isAdmin, methods }) =>
-    methods.map(({ resource, name, verb, path, summary }) => [
-      `\`${isAdmin ? 'admin' : 'client'}.${resource}.${name}\``,
-      summary,
-      `\`${verb.toUpperCase()} ${path.startsWith('/..') ? path.slice(3) : `/v1${path}`}\``,
+  const resources = resourcesOf(document)
+  const rows = resources.flatMap(({ isAdmin, methods }) =>
+    methods.map((method) => [
+      `[\`${isAdmin ? 'admin' : 'client'}.${calledOf(method)}\`](#${calledOf(method).replace('.', '').toLowerCase()})`,
+      method.summary,
+      callOf(method),
     ]),
   )
   return `${madeBy}
@@ -23,5 +26,42 @@ first, then the body or query, then options. The SDKs' \`batch\` creates; \`upse
 the key of the operator (\`DESKWIRE_ADMIN_KEY\`).
 
 ${table(['method', 'does', 'call'], rows)}
-`
+
+${resources.map(sectionsOf).join('\n')}`
+}
+
+function calledOf({ resource, name }: ClientMethod): string {
+  return `${resource}.${name}`
+}
+
+function callOf({ verb, path }: ClientMethod): string {
+  return `\`${verb.toUpperCase()} ${path.startsWith('/..') ? path.slice(3) : `/v1${path}`}\``
+}
+
+/** A section for each method of a resource: what it does, and how it is called. */
+function sectionsOf({ name, isAdmin, kind, methods }: Resource): string {
+  const client = isAdmin ? 'admin' : 'client'
+  const sections = methods.map(
+    (method) => `### ${calledOf(method)}
+
+${method.summary}. ${method.description.replace(/\s*\n\s*/g, ' ')} ${callOf(method)}
+
+\`\`\`ts
+${client}.${name}.${name === 'changes' ? changes.typescript : signatureOf(method, kind)}
+\`\`\`
+
+\`\`\`python
+${client}.${snake(name)}.${name === 'changes' ? changes.python : pythonSignature(method, kind)}
+\`\`\`
+`,
+  )
+  return `## ${kebab(name)}\n\n${sections.join('\n')}`
+}
+
+/** The stream of all kinds, which both write by hand. */
+const changes = {
+  typescript:
+    'sync(params?: SyncParams, options?: CallOptions): AsyncGenerator<SyncPage<AnyRow, Checkpoints>>',
+  python:
+    'sync(*, cursor: str | None = None, updated_after: str | None = None, limit: int = 100) -> Iterator[Page[AnyRow]]',
 }

@@ -59,6 +59,11 @@ export function listFilters(document: ApiDocument): ReadonlyMap<string, readonly
 
 /** The blocking counterpart of a file of `_async`. */
 export function blocking(text: string): string {
+  const converted = withoutAsync(text)
+  return text.startsWith(banner) ? converted : `# Made by npm run generate from _async.\n${converted}`
+}
+
+function withoutAsync(text: string): string {
   const words: readonly (readonly [RegExp, string])[] = [
     [/^import asyncio\n(?=[\s\S]*^import time\n)/m, ''],
     [/\basyncio\b/g, 'time'],
@@ -69,8 +74,7 @@ export function blocking(text: string): string {
     [/\baclose\b/g, 'close'],
     [/\baiter_/g, 'iter_'],
   ]
-  const converted = words.reduce((made, [from, to]) => made.replace(from, to), text)
-  return text.startsWith(banner) ? converted : `# Made by npm run generate from _async.\n${converted}`
+  return words.reduce((made, [from, to]) => made.replace(from, to), text)
 }
 
 function classOf({ name, kind, methods }: Resource): string {
@@ -139,17 +143,65 @@ function batchMethods({ resource: plural, body }: ClientMethod): readonly string
 
 /** A list gives rows, and goes on by itself. */
 function listText(method: ClientMethod, place: string, about: string): string {
-  const { ids, filters, list } = method
-  const all = ['self', ...ids.map((id) => `${snake(id)}: str`)]
-  if (filters !== null) all.push(`**filters: Unpack[models.${filters.type}]`)
+  const { filters, list } = method
+  const { all, result } = signatureOf(method)
   const given = filters === null ? '{}' : 'filters'
-  const row = `models.${answerOf(method.operation).replace(/Page$/, '').replace('Event', 'ListedEvent').replace('Inbox', 'InboxEntry')}`
   const isPaged = list === 'cursor' || list === 'wait'
-  const rows = isPaged ? 'AsyncPages' : 'AsyncRows'
   const how = isPaged ? `, by_${list}` : list === 'time' ? ', by_moment=True' : ''
-  return `    def ${snake(method.name)}(${all.join(', ')}) -> ${rows}[${row}]:
-${about}        return ${rows}(self._transport, ${place}, ${given}${how})
+  return `    def ${snake(method.name)}(${['self', ...all].join(', ')}) -> ${result}:
+${about}        return ${isPaged ? 'AsyncPages' : 'AsyncRows'}(self._transport, ${place}, ${given}${how})
 `
+}
+
+/** What a method takes, and what it returns. */
+function signatureOf({ ids, query, headers, body, operation, list, filters }: ClientMethod) {
+  const positional = [
+    ...ids.map((id) => `${snake(id)}: str`),
+    ...(body === null ? [] : [`body: models.${body.schema}${body.isOptional ? ' | None = None' : ''}`]),
+  ]
+  if (list !== null) {
+    const row = answerOf(operation)
+      .replace(/Page$/, '')
+      .replace('Event', 'ListedEvent')
+      .replace('Inbox', 'InboxEntry')
+    const rows = list === 'cursor' || list === 'wait' ? 'AsyncPages' : 'AsyncRows'
+    const given = filters === null ? [] : [`**filters: Unpack[models.${filters.type}]`]
+    return { positional, options: [], all: [...positional, ...given], result: `${rows}[models.${row}]` }
+  }
+  const options = [
+    ...query.map((one) => `${snake(one.name)}: ${typeOf(one.schema)} | None = None`),
+    ...(headers.has('dryRun') ? ['dry_run: bool = False'] : []),
+    ...(headers.has('Idempotency-Key') ? ['idempotency_key: str | None = None'] : []),
+    ...(headers.has('If-Match') ? ['if_match: str | None = None'] : []),
+    'timeout: float | None = None',
+  ]
+  const hasContent = Object.entries(operation.responses).some(
+    ([status, { content }]) => status.startsWith('2') && content !== undefined,
+  )
+  const answer = answerOf(operation)
+  const result = answer !== '' ? `models.${answer}` : hasContent ? 'dict[str, Any]' : 'None'
+  return { positional, options, all: [...positional, '*', ...options], result }
+}
+
+/** `ping(id: str, *, timeout: float | None = None) -> Delivery`, as `Client` has it. */
+export function pythonSignature(method: ClientMethod, kind: string | null): string {
+  const { name, headers, body } = method
+  if (name === 'export') return `export() -> Export[${kind}]`
+  const { all, result } = signatureOf(method)
+  const ofBatch = [
+    `items: Sequence[${body?.schema.replace(/Batch$/, 'Create')}]`,
+    '*',
+    'idempotency_key: str | None = None',
+    'timeout: float | None = None',
+  ]
+  const conditional = all.toSpliced(all.indexOf('*') + 1, 0, 'if_none_match: str | None = None')
+  const [given, returned] =
+    name === 'batch'
+      ? [ofBatch, 'BatchAnswer']
+      : headers.has('If-None-Match')
+        ? [conditional, `${result} | None`]
+        : [all, result]
+  return withoutAsync(`${snake(name)}(${given.join(', ')}) -> ${returned}`.replaceAll('models.', ''))
 }
 
 function methodText(method: ClientMethod): string {
@@ -165,18 +217,7 @@ function methodText(method: ClientMethod): string {
     '        ',
   )
   if (list !== null) return listText(method, place, about)
-  const options = [
-    ...query.map((one) => `${snake(one.name)}: ${typeOf(one.schema)} | None = None`),
-    ...(headers.has('dryRun') ? ['dry_run: bool = False'] : []),
-    ...(headers.has('Idempotency-Key') ? ['idempotency_key: str | None = None'] : []),
-    ...(headers.has('If-Match') ? ['if_match: str | None = None'] : []),
-    'timeout: float | None = None',
-  ]
-  const positional = [
-    'self',
-    ...ids.map((id) => `${snake(id)}: str`),
-    ...(body === null ? [] : [`body: models.${body.schema}${body.isOptional ? ' | None = None' : ''}`]),
-  ]
+  const { positional, options, result: type } = signatureOf(method)
   const queries = [
     ...query.map((one) => `"${one.name}": ${snake(one.name)}`),
     ...(headers.has('dryRun') ? ['"dryRun": dry_run or None'] : []),
@@ -192,21 +233,16 @@ function methodText(method: ClientMethod): string {
       .filter((option) => /^(idempotency_key|if_match|timeout)$/.test(option))
       .map((option) => `${option}=${option}`),
   ]
-  const answer = answerOf(operation)
-  const hasContent = Object.entries(operation.responses).some(
-    ([status, { content }]) => status.startsWith('2') && content !== undefined,
-  )
-  const type = answer !== '' ? `models.${answer}` : hasContent ? 'dict[str, Any]' : 'None'
   const lines = (all: readonly string[], indent: string) => all.map((one) => `${indent}${one},\n`).join('')
   const call = `await self._transport.request(\n${lines(sent, '            ')}        )\n`
   if (!headers.has('If-None-Match')) {
     return `    async def ${snake(name)}(
-${lines([...positional, '*', ...options], '        ')}    ) -> ${type}:
+${lines(['self', ...positional, '*', ...options], '        ')}    ) -> ${type}:
 ${about}        ${type === 'None' ? call : `answer: ${type} = ${call}        return answer\n`}`
   }
   // A row that has not changed is None, and only where that was asked for.
   const head = (more: string, result: string) => `    async def ${snake(name)}(
-${lines([...positional, '*', ...(more === '' ? [] : [more]), ...options], '        ')}    ) -> ${result}:`
+${lines(['self', ...positional, '*', ...(more === '' ? [] : [more]), ...options], '        ')}    ) -> ${result}:`
   const asked = call.replace('timeout=timeout', 'if_none_match=if_none_match,\n            timeout=timeout')
   return `    @overload
 ${head('', type)} ...

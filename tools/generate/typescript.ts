@@ -1,5 +1,5 @@
 /**
- * `packages/sdk/src/generated.ts`, from `openapi.json`: a type for each schema, and a class for each resource with the methods that the
+ * `packages/sdk/src/generated.ts`, from `openapi.json`: a type for each schema, and for each resource with the methods that the
  * classes in `resource.ts` do not have. By hand are transport, lists, syncs and what pages and problems are.
  */
 import { answerOf, type ClientMethod, kebab, pascal, type Resource, resourcesOf } from './clients.ts'
@@ -34,7 +34,7 @@ export function typeScriptClient(document: ApiDocument, version: string): string
   const scopes = ((propertiesOf(schemas.ApiKeyCreate).scopes?.items ?? {}) as Json).enum as string[]
   const text = `${types.map(([name, schema]) => interfaceOf(name, schema, !inputs.has(name))).join('\n')}
 ${[...filters].map(([name, of]) => filterInterface(name, of)).join('\n')}
-${resources.map(classOf).join('')}`
+${resources.map(interfaceOfResource).join('')}`
   // Lists of words that have a name of their own.
   const named = text
     .replaceAll(union(sent.map(([type]) => type)), 'keyof EventData')
@@ -44,12 +44,13 @@ ${resources.map(classOf).join('')}`
       "Exclude<Scope, '*' | 'api_keys:manage'>",
     )
   return `/** Made by npm run generate from openapi.json: types and methods of every resource. */
-import { byId, byNumber, Calls } from './calls.ts'
 import type { Erasure, Open, Pagination, RemovalRecord } from './envelope.ts'
 import type { Actor } from './event.ts'
-import { byCursor, byWait, type List, type ListParams, type PagedList } from './list.ts'
+import type { List, ListParams, PagedList } from './list.ts'
+import { withMethods } from './methods.ts'
 import type { ActionOptions, CallOptions, CreateOptions } from './options.ts'
 import { ChangeableObjects, ChangeableResource, Resource } from './resource.ts'
+import type { CallPromise } from './call-promise.ts'
 import type { Send } from './transport.ts'
 
 /** The release of the service that this was made with. */
@@ -69,13 +70,20 @@ export interface EventData {
 ${sent.map(([type, data]) => `  '${type}': ${data}\n`).join('')}}
 
 ${named}
-/** Every resource, by its name. */
-export const resources = (send: Send) => ({
-${resources.flatMap((one) => (one.isAdmin ? [] : [entryOf(one)])).join('')}})
+${membersOfClient('Resources', resources, false)}
+${membersOfClient('AdminResources', resources, true)}`
+}
 
-/** Those of the operator's API. */
-export const adminResources = (send: Send) => ({
-${resources.flatMap((one) => (one.isAdmin ? [entryOf(one)] : [])).join('')}})
+/** What a client consists of: its type, and the function that makes it. */
+function membersOfClient(type: string, all: readonly Resource[], isAdmin: boolean): string {
+  const resources = all.filter((one) => one.isAdmin === isAdmin)
+  const types = resources.map((one) => `  readonly ${one.name}: ${typeOfResource(one)}\n`)
+  return `/** Every resource of a client${isAdmin ? ' of the operator' : ''}, by its name. */
+export interface ${type} {
+${types.join('')}}
+
+export const ${type[0]?.toLowerCase()}${type.slice(1)} = (send: Send): ${type} => ({
+${resources.map(entryOf).join('')}})
 `
 }
 
@@ -84,7 +92,26 @@ function propertiesOf(schema: Json | undefined): Readonly<Record<string, Json>> 
 }
 
 function entryOf(resource: Resource): string {
-  return `  ${resource.name}: new ${typeOfResource(resource)}(send, '${kebab(resource.name)}'),\n`
+  const { name } = resource
+  const { type } = baseOf(resource)
+  const base = type === '' ? '' : `new ${type.replace(/<.*/, '')}(send, '${kebab(name)}')`
+  const lines = ownMethods(resource).map((one) => `${one.name}: '${lineOf(one)}',\n`)
+  if (lines.length === 0) return `  ${name}: ${base},\n`
+  return `  ${name}: withMethods(send, {\n${lines.join('')}}${base === '' ? '' : `, ${base}`}),\n`
+}
+
+/** How `withMethods` makes it: `POST /webhooks/{}/recover body`. */
+function lineOf({ verb, path, query, body, list, operation }: ClientMethod): string {
+  if (query.length > 0 && body !== null) throw new Error(`${path} has a query and a body`)
+  const isDocument = /Export$/.test(answerOf(operation))
+  const sorts = [
+    list === 'time' || list === 'offset' ? 'list' : list,
+    body && 'body',
+    query.length > 0 && 'query',
+    isDocument && 'document',
+  ]
+  const [sort] = sorts.filter((one) => typeof one === 'string')
+  return `${verb.toUpperCase()} ${path.replace(/\{\w+\}/g, '{}')}${sort === undefined ? '' : ` ${sort}`}`
 }
 
 function typeName(schema: string): string {
@@ -178,7 +205,6 @@ function inlineType(schema: Json, isRead: boolean): string {
   return `{ ${members.join('; ')} }`
 }
 
-/** As it is named after `new`. */
 function typeOfResource(resource: Resource): string {
   return ownMethods(resource).length === 0 ? baseOf(resource).type : className(resource)
 }
@@ -189,7 +215,7 @@ function className({ name, methods }: Resource): string {
   return `${pascal(name)}${isTaken ? 'Calls' : ''}`
 }
 
-/** The class by hand that it extends, and what that has. */
+/** The class by hand that it extends, empty for none, and what that has. */
 function baseOf({ kind, methods }: Resource): { readonly type: string; readonly has: readonly string[] } {
   const of = (name: string) => methods.find((one) => one.name === name)
   const [get, create, update, list] = ['get', 'create', 'update', 'list'].map(of)
@@ -201,7 +227,7 @@ function baseOf({ kind, methods }: Resource): { readonly type: string; readonly 
     return { type: `${update ? 'ChangeableResource' : 'Resource'}<${types.join(', ')}>`, has: ofEveryKind }
   }
   if (list === undefined || get === undefined || create === undefined || update === undefined)
-    return { type: 'Calls', has: [] }
+    return { type: '', has: [] }
   const types = [get, create, update].map((one) => one.body?.schema ?? answerOf(one.operation))
   const created = answerOf(create.operation)
   return { type: `ChangeableObjects<${[...types, filters, created].join(', ')}>`, has: ofObjects }
@@ -212,15 +238,15 @@ function ownMethods(resource: Resource): readonly ClientMethod[] {
   return resource.methods.filter(({ name }) => !has.includes(name))
 }
 
-function classOf(resource: Resource): string {
+function interfaceOfResource(resource: Resource): string {
   const own = ownMethods(resource)
   if (own.length === 0) return ''
   const { type, has } = baseOf(resource)
   const inherited = resource.methods.filter(({ name }) => resource.kind === null && has.includes(name))
   const about = inherited.map((one) => ` * - \`${one.name}\`: ${sentences(one)}\n`).join('')
   const first = `The calls of ${kebab(resource.name)}${resource.kind === null ? '' : ': those of every kind, and its own'}.`
-  return `${about === '' ? comment(first) : `/**\n * ${first}\n${about} */\n`}export class ${className(resource)} extends ${type} {
-${own.map((method) => methodOf(method, resource.kind !== null)).join('\n')}}
+  return `${about === '' ? comment(first) : `/**\n * ${first}\n${about} */\n`}export interface ${className(resource)}${type === '' ? '' : ` extends ${type}`} {
+${own.map(methodOf).join('\n')}}
 
 `
 }
@@ -229,69 +255,40 @@ function sentences({ summary, description }: ClientMethod): string {
   return `${summary}. ${description}`.replaceAll('*/', '*\\/').replace(/\s*\n\s*/g, ' ')
 }
 
-function methodOf(method: ClientMethod, isOfKind: boolean): string {
-  const { name, verb, ids, query, body, list, operation } = method
-  const about = comment(sentences(method), '  ')
-  const address = addressText(method)
+function methodOf(method: ClientMethod): string {
+  return `${comment(sentences(method), '  ')}  ${signatureOf(method)}\n`
+}
+
+/** `ping(id: string, options?: CreateOptions): CallPromise<Delivery>`, of methods by hand too. */
+export function signatureOf(method: ClientMethod, kind: string | null = null): string {
+  const { name, ids, query, body, list, operation } = method
   const given = ids.map((id) => `${id}: string`)
-  if (list !== null) {
-    const row = answerOf(operation).replace(/Page$/, '')
-    const params = `params: ListParams<${method.filters?.type ?? 'object'}> = {}`
-    const args = [...given, params, 'options?: CallOptions'].join(', ')
-    if (list === 'cursor' || list === 'wait') {
-      const [item, page] = list === 'cursor' ? ['ListedEvent', 'EventPage'] : ['InboxEntry', 'InboxPage']
-      const asked = queryType(query.filter((one) => one.name !== 'limit'))
-      const own = [
-        ...given,
-        `params: ${asked} & { limit?: number | undefined } = {}`,
-        'options?: CallOptions',
-      ].join(', ')
-      return `${about}  ${name}(${own}): PagedList<${item}, ${page}> {
-    return this.pagesBelow<${item}, ${page}>(${address}, params, options, ${list === 'cursor' ? 'byCursor' : 'byWait'})
-  }
-`
-    }
-    return `${about}  ${name}(${args}): List<${row}> {
-    return this.listBelow<${row}>(${address}, params, options, ${row === 'Attempt' ? 'byNumber' : 'byId'})
-  }
-`
-  }
+  const text = (args: readonly string[], result: string) =>
+    `${name}(${[...given, ...args].join(', ')}): ${result}`
   const result = resultType(method)
-  const args = [
-    ...given,
-    ...(query.length === 0 ? [] : [`params: ${queryType(query)} = {}`]),
-    ...(body === null ? [] : [inputText(body, isOfKind)]),
-    `options?: ${optionsType(method)}`,
-  ]
-  const more = [
-    ...(query.length === 0 ? [] : ['query: params']),
-    ...(body === null ? [] : ['body: input']),
-    ...(/Export$/.test(answerOf(operation)) ? ['isDocument: true'] : []),
-  ]
-  const sent = [
-    `'${verb.toUpperCase()}'`,
-    address,
-    'options',
-    ...(more.length === 0 ? [] : [`{ ${more.join(', ')} }`]),
-  ]
-  return `${about}  ${name}(${args.join(', ')}): Promise<${result}> {
-    return this.call(${sent.join(', ')})
+  const options = `options?: ${optionsType(method)}`
+  if (list !== null) {
+    const isPaged = list === 'cursor' || list === 'wait'
+    const row = answerOf(operation).replace(/Page$/, '')
+    const [item, page] = list === 'cursor' ? ['ListedEvent', 'EventPage'] : ['InboxEntry', 'InboxPage']
+    const filters = isPaged
+      ? `${queryType(query.filter((one) => one.name !== 'limit'))} & { limit?: number | undefined }`
+      : `ListParams<${method.filters?.type ?? 'object'}>`
+    return text([`params?: ${filters}`, options], isPaged ? `PagedList<${item}, ${page}>` : `List<${row}>`)
   }
-`
-}
-
-/** An action of a kind sends an object where it may have one. */
-function inputText({ schema, isOptional }: NonNullable<ClientMethod['body']>, isOfKind: boolean): string {
-  if (!isOptional) return `input: ${schema}`
-  return isOfKind ? `input: ${schema} = {}` : `input?: ${schema}`
-}
-
-/** A path without ids, or the parts of one. */
-function addressText({ path, ids }: ClientMethod): string {
-  if (ids.length === 0) return `'${path}'`
-  let n = 0
-  const parts = path.slice(1).split('/')
-  return `[${parts.map((part) => (part.startsWith('{') ? ids[n++] : `'${part}'`)).join(', ')}]`
+  if (name === 'batch') {
+    const items = `items: readonly ${body?.schema.replace(/Batch$/, 'Create')}[]`
+    return text([items, options], 'CallPromise<BatchAnswer>')
+  }
+  if (name === 'export') return text([options], `ExportStream<${kind}>`)
+  return text(
+    [
+      ...(query.length === 0 ? [] : [`params?: ${queryType(query)}`]),
+      ...(body === null ? [] : [`input${body.isOptional ? '?' : ''}: ${body.schema}`]),
+      options,
+    ],
+    `CallPromise<${result}>`,
+  )
 }
 
 function queryType(query: readonly Parameter[]): string {
@@ -300,7 +297,8 @@ function queryType(query: readonly Parameter[]): string {
 
 function optionsType({ headers }: ClientMethod): string {
   if (headers.has('Idempotency-Key')) return headers.has('If-Match') ? 'ActionOptions' : 'CreateOptions'
-  return 'CallOptions'
+  if (headers.has('If-None-Match')) return 'GetOptions'
+  return headers.has('If-Match') ? 'ChangeOptions' : 'CallOptions'
 }
 
 function resultType({ operation }: ClientMethod): string {

@@ -14,6 +14,8 @@ interface SourceManifest {
   readonly publishConfig: Readonly<Record<string, unknown>>
   readonly bin?: Readonly<Record<string, string>>
   readonly exports?: Readonly<Record<string, string>>
+  /** Files that bundlers take instead of others for browsers. */
+  readonly browser?: Readonly<Record<string, string>>
   readonly dependencies?: Readonly<Record<string, string>>
   readonly devDependencies?: Readonly<Record<string, string>>
   readonly peerDependencies?: Readonly<Record<string, string>>
@@ -45,7 +47,7 @@ export function publishedManifest(
     publishConfig,
     ...kept
   } = source
-  const { name, bin, exports, dependencies, peerDependencies, ...others } = kept
+  const { name, bin, exports, browser, dependencies, peerDependencies, ...others } = kept
   // All packages of a release have one version.
   const inRelease = (range: string, of: string) => (of.startsWith('@deskwire/') ? version : range)
   return {
@@ -60,6 +62,11 @@ export function publishedManifest(
         types: `./${built(path, '.d.ts')}`,
         default: `./${built(path, '.js')}`,
       })),
+    }),
+    ...(browser && {
+      browser: Object.fromEntries(
+        Object.entries(browser).map((pair) => pair.map((path) => `./${built(path, '.js')}`)),
+      ),
     }),
     ...(dependencies && { dependencies: mapValues(dependencies, inRelease) }),
     ...(peerDependencies && { peerDependencies: mapValues(peerDependencies, inRelease) }),

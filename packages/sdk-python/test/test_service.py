@@ -1,6 +1,8 @@
 """Against a running service, over real HTTP: `npm run check -- python` starts one and runs this."""
 
 import asyncio
+import contextlib
+import inspect
 import io
 import json
 import os
@@ -23,6 +25,7 @@ from flask import Flask
 from werkzeug.serving import make_server
 
 from deskwire import (
+    AdminClient,
     AsyncClient,
     AuthenticationError,
     Client,
@@ -341,6 +344,166 @@ def test_a_post_is_repeated_with_its_key_and_a_patch_in_doubt_is_not():
     with Client("http://127.0.0.1:1", "dwk_x", retries=0) as client:
         with pytest.raises(ConnectionFailedError, match="Nothing could be sent to 127.0.0.1:1"):
             client.organization.get()
+
+
+CLIENTS = json.loads((here.parents[2] / "conformance" / "clients.json").read_text())
+
+
+@pytest.mark.parametrize("seconds", CLIENTS["timeouts"]["refused"])
+def test_a_time_limit_is_above_0(seconds):
+    with pytest.raises(ValueError, match="above 0"):
+        Client("http://h", "dwk_x", timeout=float(seconds))
+    with Client("http://h", "dwk_x") as client, pytest.raises(ValueError, match="above 0"):
+        client.organization.get(timeout=float(seconds))
+
+
+def unfinished(answer, connection):
+    """Answers as a case says, and never to the end."""
+    connection.recv(65536)
+    try:
+        if answer == "half of its body":
+            connection.sendall(b'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"id":')
+        if answer == "a byte now and then":
+            connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+            while True:
+                connection.sendall(b" ")
+                time.sleep(0.01)
+        connection.recv(1)  # until it is given up
+    except OSError:
+        pass
+    connection.close()
+
+
+class Listener(threading.Thread):
+    """Passes each connection to `answer`, in a thread of its own, and counts them."""
+
+    def __init__(self, answer):
+        super().__init__(daemon=True)
+        self.answer, self.count = answer, 0
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.socket.getsockname()[1]}"
+        self.start()
+
+    def run(self):
+        while True:
+            connection, _ = self.socket.accept()
+            self.count += 1
+            threading.Thread(target=self.answer, args=[connection], daemon=True).start()
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "PATCH", "DELETE"])
+@pytest.mark.parametrize("case", CLIENTS["timeouts"]["givenUp"])
+def test_gives_up_at_the_time_limit_and_repeats_what_is_safe(case, method):
+    server = Listener(lambda connection: unfinished(case["answer"], connection))
+    with Client(server.url, "dwk_x", timeout=0.1, retries=1) as client:
+        with pytest.raises(ConnectionFailedError) as failed:
+            client.request(method, "customers")
+    assert (failed.value.code, failed.value.status) == ("connection_failed", 0)
+    assert server.count == (2 if method in case["repeated"] else 1)
+
+
+def test_adds_to_the_time_limit_what_the_service_may_wait():
+    page = {"data": [], "pagination": {"hasMore": False, "nextCursor": "c"}}
+
+    def late(connection):
+        connection.recv(65536)
+        time.sleep(0.2)
+        connection.sendall(http_answer(200, page))
+        connection.close()
+
+    with Client(Listener(late).url, "dwk_x", timeout=0.1, retries=0) as client:
+        assert client.events.list().page(wait=60) == page
+        with pytest.raises(ConnectionFailedError):
+            client.events.list().page()
+    with Client(Listener(late).url, "dwk_x", timeout=float("inf")) as client:
+        assert client.events.list().page() == page
+
+
+@pytest.mark.parametrize("case", CLIENTS["proxies"])
+def test_goes_through_the_proxy_of_the_environment(monkeypatch, case):
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+    proxy = Scripted(b"HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n")
+    for name, value in case["environment"].items():
+        monkeypatch.setenv(name, proxy.url if value == "PROXY" else value)
+    with Client(case["to"], "dwk_x", retries=0) as client, pytest.raises(ConnectionFailedError):
+        client.organization.get()
+    assert len(proxy.seen) == case["isUsed"]
+
+
+@pytest.mark.parametrize("count", [1, 4])
+def test_a_few_rows_are_fetched_and_no_more(count):
+    rows = [{"id": f"{n}", "createdAt": f"2026-01-0{9 - n}T00:00:00.000Z"} for n in range(count)]
+    seen = []
+
+    def answer(request):
+        seen.append(dict(request.url.params))
+        return httpx.Response(200, json={"data": rows, "pagination": {"hasMore": True, "nextCursor": "c"}})
+
+    with httpx.Client(transport=httpx.MockTransport(answer)) as http:
+        client = Client("http://h", "dwk_x", http_client=http)
+        assert client.customers.list().to_list(limit=count) == rows
+        assert client.events.list().to_list(limit=count) == rows
+        assert client.customers.list().to_list(limit=-1) == []
+    assert [int(one["limit"]) for one in seen] == [max(2, count), count]
+
+
+def operations():
+    document = json.loads((here.parents[2] / "openapi.json").read_text())
+    named = [
+        (*one["x-client"].split("."), verb.upper(), path)
+        for path, verbs in document["paths"].items()
+        for verb, one in verbs.items()
+        if "x-client" in one and not one["x-client"].startswith("changes.")
+    ]
+    admin = "/admin/v1/organizations"
+    return named + [
+        ("organizations", name, verb, f"{admin}{rest}")
+        for name, verb, rest in [
+            ("list", "GET", ""),
+            ("create", "POST", ""),
+            ("get", "GET", "/{id}"),
+            ("delete", "DELETE", "/{id}"),
+            ("suspend", "POST", "/{id}/suspend"),
+            ("resume", "POST", "/{id}/resume"),
+            ("createKey", "POST", "/{id}/keys"),
+            ("move", "POST", "/{id}/move"),
+        ]
+    ]
+
+
+def snake(name):
+    words = re.sub("[A-Z]", lambda letter: f"_{letter[0].lower()}", name)
+    return f"{words}_" if words in ("import", "from") else words
+
+
+@pytest.mark.parametrize(("resource", "name", "verb", "path"), operations())
+def test_each_method_makes_the_call_that_it_is_named_for(resource, name, verb, path):
+    seen = []
+
+    def answer(request):
+        seen.append((request.method, request.url.raw_path.decode().split("?")[0]))
+        return httpx.Response(200, json={"data": [], "pagination": {"hasMore": False, "total": 0}})
+
+    with httpx.Client(transport=httpx.MockTransport(answer)) as http:
+        client = (AdminClient if resource == "organizations" else Client)(
+            "http://h", "dwk_x", http_client=http
+        )
+        method = getattr(getattr(client, snake(resource)), snake(name))
+        wanted = [
+            one
+            for one in inspect.signature(method).parameters.values()
+            if one.kind == one.POSITIONAL_OR_KEYWORD and one.default is one.empty
+        ]
+        ids = iter(["0 /", "1 /"])
+        sent = {"body": {}, "items": []}
+        result = method(*(sent[one.name] if one.name in sent else next(ids) for one in wanted))
+        if hasattr(result, "__next__") or hasattr(result, "__iter__") and not isinstance(result, dict):
+            with contextlib.suppress(ConnectionFailedError, KeyError):
+                list(result)
+    encoded = iter(["0%20%2F", "1%20%2F"])
+    assert seen == [(verb, re.sub(r"{\w+}", lambda _: next(encoded), path))]
 
 
 def test_a_follower_that_is_killed_at_any_moment_resumes_without_a_difference(client, tmp_path):

@@ -25,3 +25,11 @@ export const keyText = (text: string): string => {
   if (/^[!-~]+$/.test(key)) return key
   throw new TypeError('apiKey has characters that no key has: spaces or a line break, perhaps')
 }
+
+/** A path with these ids for each `{}` in it. An empty or dotted id would address the list or its parent, so it is refused before anything is sent. */
+export const pathOf = (path: string, [...ids]: readonly string[]): string =>
+  path.replaceAll('{}', () => {
+    const id = ids.shift()
+    if (typeof id === 'string' && !/^\.{0,2}$/.test(id)) return encodeURIComponent(id)
+    throw new TypeError(`An id is a UUID, not ${JSON.stringify(id)}`)
+  })

@@ -1,9 +1,10 @@
 /** The way in: one object with each resource of the API and the stream of all kinds, over one transport. */
 
+import type { CallPromise } from './call-promise.ts'
 import { Changes } from './changes.ts'
 import type { Row } from './envelope.ts'
 import { variable } from './environment.ts'
-import { adminResources, resources } from './generated.ts'
+import { type AdminResources, adminResources, type Resources, resources } from './generated.ts'
 import type { CallOptions, ClientOptions } from './options.ts'
 import { Resource } from './resource.ts'
 import type { Method } from './retry.ts'
@@ -13,16 +14,16 @@ export interface RequestOptions extends CallOptions {
   body?: unknown
 }
 
-export type Client = ReturnType<typeof resources> & {
+export interface Client extends Resources {
   /** The calls that every kind has, of one by its part of the address (`tickets`): for programs that learn the kinds from the service. */
   kind(name: string): Resource<Row, object, object>
   /** What the service says of itself, `openapi.json`: its kinds and their fields as they are in its release. */
-  document(options?: CallOptions): Promise<unknown>
+  document(options?: CallOptions): CallPromise<unknown>
   /**
    * Any call of the API, for one that has no method here: `request('GET', '/tickets?status=open')`. The path begins below the base
    * address. Resolves to the parsed response, undefined where it has no body.
    */
-  request(method: Method, path: string, options?: RequestOptions): Promise<unknown>
+  request(method: Method, path: string, options?: RequestOptions): CallPromise<unknown>
   readonly changes: Changes
 }
 
@@ -42,7 +43,7 @@ export const createClient = (options: ClientOptions = {}): Client => {
   }
 }
 
-export type AdminClient = ReturnType<typeof adminResources>
+export interface AdminClient extends AdminResources {}
 
 /**
  * A client of the operator's API, which makes and manages organizations; `apiKey` is the operator's. Default: `DESKWIRE_ADMIN_KEY` of the

@@ -1,8 +1,10 @@
 /** Made by npm run generate from openapi.json: types and methods of every resource. */
-import { byId, byNumber, Calls } from './calls.ts'
+
+import type { CallPromise } from './call-promise.ts'
 import type { Erasure, Open, Pagination, RemovalRecord } from './envelope.ts'
 import type { Actor } from './event.ts'
-import { byCursor, byWait, type List, type ListParams, type PagedList } from './list.ts'
+import type { List, ListParams, PagedList } from './list.ts'
+import { withMethods } from './methods.ts'
 import type { ActionOptions, CallOptions, CreateOptions } from './options.ts'
 import { ChangeableObjects, ChangeableResource, Resource } from './resource.ts'
 import type { Send } from './transport.ts'
@@ -1620,84 +1622,57 @@ export interface ApiKeyFilters {
 }
 
 /** The calls of customers: those of every kind, and its own. */
-export class Customers extends ChangeableResource<Customer, CustomerCreate, CustomerPatch, CustomerFilters> {
+export interface Customers
+  extends ChangeableResource<Customer, CustomerCreate, CustomerPatch, CustomerFilters> {
   /** Erase a customer with everything of theirs. Removes the customer and its conversations, messages, notes, tickets, bookings in one commit, each with its removal record and event; then erases stored payloads, responses and receivers' answers about them. The answer is a receipt, of the kinds that the key may read, which names what is not erased yet. Causes `customer.deleted`, and can cause `conversation.deleted`, `message.deleted`, `note.deleted`, `ticket.deleted`, `booking.deleted`. Needs a key with the scope `customers:erase`. */
-  erase(id: string, options?: CreateOptions): Promise<Erasure> {
-    return this.call('POST', ['customers', id, 'erase'], options)
-  }
+  erase(id: string, options?: CreateOptions): CallPromise<Erasure>
 
   /** Everything about one customer. The customer and each object that refers to it, whole. Needs customers:read, conversations:read, messages:read, notes:read, tickets:read, bookings:read. An answer that is no whole JSON was cut off. Needs a key with the scope `customers:read`. */
-  exportOne(id: string, options?: CallOptions): Promise<CustomerExport> {
-    return this.call('GET', ['customers', id, 'export'], options, { isDocument: true })
-  }
+  exportOne(id: string, options?: CallOptions): CallPromise<CustomerExport>
 }
 
 /** The calls of conversations: those of every kind, and its own. */
-export class Conversations extends ChangeableResource<
-  Conversation,
-  ConversationCreate,
-  ConversationPatch,
-  ConversationFilters
-> {
+export interface Conversations
+  extends ChangeableResource<Conversation, ConversationCreate, ConversationPatch, ConversationFilters> {
   /** Hands it from an AI to a person. Causes `conversation.escalated`. Needs a key with the scope `conversations:write`. */
-  escalate(id: string, options?: ActionOptions): Promise<Conversation> {
-    return this.call('POST', ['conversations', id, 'escalate'], options)
-  }
+  escalate(id: string, options?: ActionOptions): CallPromise<Conversation>
 
   /** Closes it. Its summary is written some minutes later. Causes `conversation.resolved`. Needs a key with the scope `conversations:write`. */
-  resolve(id: string, options?: ActionOptions): Promise<Conversation> {
-    return this.call('POST', ['conversations', id, 'resolve'], options)
-  }
+  resolve(id: string, options?: ActionOptions): CallPromise<Conversation>
 
   /** Opens it again; resolvedAt, summary and summarizedAt become null. Causes `conversation.reopened`. Needs a key with the scope `conversations:write`. */
-  reopen(id: string, options?: ActionOptions): Promise<Conversation> {
-    return this.call('POST', ['conversations', id, 'reopen'], options)
-  }
+  reopen(id: string, options?: ActionOptions): CallPromise<Conversation>
 
   /** Writes the summary of a resolved conversation, as an AI outside does. Causes `conversation.summarized`. Needs a key with the scope `conversations:write`. */
-  summarize(id: string, input: ConversationSummarize, options?: ActionOptions): Promise<Conversation> {
-    return this.call('POST', ['conversations', id, 'summarize'], options, { body: input })
-  }
+  summarize(id: string, input: ConversationSummarize, options?: ActionOptions): CallPromise<Conversation>
 }
 
 /** The calls of bookings: those of every kind, and its own. */
-export class Bookings extends ChangeableResource<Booking, BookingCreate, BookingPatch, BookingFilters> {
+export interface Bookings extends ChangeableResource<Booking, BookingCreate, BookingPatch, BookingFilters> {
   /** Confirms a pending booking. Causes `booking.confirmed`. Needs a key with the scope `bookings:write`. */
-  confirm(id: string, options?: ActionOptions): Promise<Booking> {
-    return this.call('POST', ['bookings', id, 'confirm'], options)
-  }
+  confirm(id: string, options?: ActionOptions): CallPromise<Booking>
 
   /** Turns a pending booking down. Causes `booking.rejected`. Needs a key with the scope `bookings:write`. */
-  reject(id: string, input: BookingReject = {}, options?: ActionOptions): Promise<Booking> {
-    return this.call('POST', ['bookings', id, 'reject'], options, { body: input })
-  }
+  reject(id: string, input?: BookingReject, options?: ActionOptions): CallPromise<Booking>
 
   /** Cancels a booking that has not taken place. Causes `booking.cancelled`. Needs a key with the scope `bookings:write`. */
-  cancel(id: string, input: BookingCancel, options?: ActionOptions): Promise<Booking> {
-    return this.call('POST', ['bookings', id, 'cancel'], options, { body: input })
-  }
+  cancel(id: string, input: BookingCancel, options?: ActionOptions): CallPromise<Booking>
 
   /** Moves it to another time; it stays pending or confirmed. Causes `booking.rescheduled`. Needs a key with the scope `bookings:write`. */
-  reschedule(id: string, input: BookingReschedule, options?: ActionOptions): Promise<Booking> {
-    return this.call('POST', ['bookings', id, 'reschedule'], options, { body: input })
-  }
+  reschedule(id: string, input: BookingReschedule, options?: ActionOptions): CallPromise<Booking>
 
   /** It took place: from startAt on. Corrects a no-show too. Causes `booking.completed`. Needs a key with the scope `bookings:write`. */
-  complete(id: string, options?: ActionOptions): Promise<Booking> {
-    return this.call('POST', ['bookings', id, 'complete'], options)
-  }
+  complete(id: string, options?: ActionOptions): CallPromise<Booking>
 
   /** The customer did not come: from startAt on. Corrects a completion too. Causes `booking.no_show`. Needs a key with the scope `bookings:write`. */
-  noShow(id: string, options?: ActionOptions): Promise<Booking> {
-    return this.call('POST', ['bookings', id, 'no-show'], options)
-  }
+  noShow(id: string, options?: ActionOptions): CallPromise<Booking>
 }
 
 /** The calls of inbox. */
-export class Inbox extends Calls {
+export interface Inbox {
   /** List open conversations by how long the customer waits. Conversations whose customer waits for an answer come first, the longest wait before others; then the rest, newest first. `total` counts to 1000. `lastMessage` is null for a key without `messages:read`. Needs a key with the scope `conversations:read`. */
   list(
-    params: {
+    params?: {
       after?: string | undefined
       afterSince?: string | undefined
       awaitingReply?: boolean | 'true' | 'false' | undefined
@@ -1711,16 +1686,12 @@ export class Inbox extends Calls {
       createdAfter?: string | undefined
       createdBefore?: string | undefined
       q?: string | undefined
-    } & { limit?: number | undefined } = {},
+    } & { limit?: number | undefined },
     options?: CallOptions,
-  ): PagedList<InboxEntry, InboxPage> {
-    return this.pagesBelow<InboxEntry, InboxPage>('/inbox', params, options, byWait)
-  }
+  ): PagedList<InboxEntry, InboxPage>
 
   /** Count the conversations of the inbox. Each count ends at 1000, which means that many or more. Needs a key with the scope `conversations:read`. */
-  counts(params: { assigneeId?: string | undefined } = {}, options?: CallOptions): Promise<InboxCounts> {
-    return this.call('GET', '/inbox/counts', options, { query: params })
-  }
+  counts(params?: { assigneeId?: string | undefined }, options?: CallOptions): CallPromise<InboxCounts>
 }
 
 /**
@@ -1731,154 +1702,98 @@ export class Inbox extends Calls {
  * - `update`: Change an endpoint, disable it or make it active again. A change of url, events, signatures, status or conditions, and any of an endpoint of another key, needs the read scope of every subscribed type as well. A change of url or events, or to active, makes the caller the registrant; status active resets the failure count. standard is added to signatures only when every secret that signs is in standard base64, as new ones are. Needs a key with the scope `webhooks:write`.
  * - `delete`: Delete an endpoint with its log. Of another key: needs the read scope of every subscribed type as well. Needs a key with the scope `webhooks:write`.
  */
-export class Webhooks extends ChangeableObjects<
-  Webhook,
-  WebhookCreate,
-  WebhookPatch,
-  WebhookFilters,
-  WebhookWithSecret
-> {
+export interface Webhooks
+  extends ChangeableObjects<Webhook, WebhookCreate, WebhookPatch, WebhookFilters, WebhookWithSecret> {
   /** Replace the secret; the old one signs as well for a while. At most 20 secrets sign, the new one among them. Sending the newest one again changes nothing. Needs the read scope of every subscribed type as well. Needs a key with the scope `webhooks:write`. */
-  rotateSecret(id: string, input?: WebhookRotation, options?: CreateOptions): Promise<WebhookWithSecret> {
-    return this.call('POST', ['webhooks', id, 'rotate-secret'], options, { body: input })
-  }
+  rotateSecret(id: string, input?: WebhookRotation, options?: CreateOptions): CallPromise<WebhookWithSecret>
 
   /** End the overlap: only the newest secret signs. Needs a key with the scope `webhooks:write`. */
-  deletePreviousSecret(id: string, options?: CallOptions): Promise<void> {
-    return this.call('DELETE', ['webhooks', id, 'previous-secret'], options)
-  }
+  deletePreviousSecret(id: string, options?: CallOptions): CallPromise<void>
 
   /** Send a ping: one attempt, also while disabled. Needs a key with the scope `webhooks:write`. */
-  ping(id: string, options?: CreateOptions): Promise<Delivery> {
-    return this.call('POST', ['webhooks', id, 'ping'], options)
-  }
+  ping(id: string, options?: CreateOptions): CallPromise<Delivery>
 
   /** The delivery log, newest first. Needs a key with the scope `webhooks:read`. */
-  deliveries(id: string, params: ListParams<DeliveryFilters> = {}, options?: CallOptions): List<Delivery> {
-    return this.listBelow<Delivery>(['webhooks', id, 'deliveries'], params, options, byId)
-  }
+  deliveries(id: string, params?: ListParams<DeliveryFilters>, options?: CallOptions): List<Delivery>
 
   /** Attempt now what waits for a later attempt. For an endpoint that is healthy again: deliveries that are pending are attempted at once instead of at the end of their delay; their schedules go on from there. Up to 5,000 a call, those that are due soonest first: while `hasMore` is true, ask again. Needs the read scope of every subscribed type as well. Needs a key with the scope `webhooks:write`. */
-  retryNow(id: string, options?: CreateOptions): Promise<Hastening> {
-    return this.call('POST', ['webhooks', id, 'hasten'], options)
-  }
+  retryNow(id: string, options?: CreateOptions): CallPromise<Hastening>
 
   /** Bring back what an endpoint has missed. For every event of a subscribed type in the window: a failed delivery is sent again, with its stored payload; a missing one is made, and reads anew. Pending and succeeded ones stay as they are; with `includeSucceeded`, succeeded ones are sent again. Goes on by itself: read the recovery to see how far it is. Needs the read scope of every subscribed type as well. Needs a key with the scope `webhooks:write`. */
-  recover(id: string, input: RecoveryCreate, options?: CreateOptions): Promise<Recovery> {
-    return this.call('POST', ['webhooks', id, 'recover'], options, { body: input })
-  }
+  recover(id: string, input: RecoveryCreate, options?: CreateOptions): CallPromise<Recovery>
 
   /** An endpoint's recoveries, newest first. Needs a key with the scope `webhooks:read`. */
-  recoveries(id: string, params: ListParams<object> = {}, options?: CallOptions): List<Recovery> {
-    return this.listBelow<Recovery>(['webhooks', id, 'recoveries'], params, options, byId)
-  }
+  recoveries(id: string, params?: ListParams<object>, options?: CallOptions): List<Recovery>
 
   /** Results of an endpoint's deliveries in steps of time. As GET /v1/stats. Changes are of the kinds that it is subscribed to and the key may read, whether or not the endpoint got them. Needs a key with the scope `webhooks:read`. */
   stats(
     id: string,
-    params: {
-      from?: string | undefined
-      to?: string | undefined
-      step?: '1m' | '1h' | '1d' | undefined
-    } = {},
+    params?: { from?: string | undefined; to?: string | undefined; step?: '1m' | '1h' | '1d' | undefined },
     options?: CallOptions,
-  ): Promise<Stats> {
-    return this.call('GET', ['webhooks', id, 'stats'], options, { query: params })
-  }
+  ): CallPromise<Stats>
 
   /** The addresses that deliveries come from. As CIDRs, for the firewall of a receiver; only where the operator has set them. Needs no key. */
-  addresses(options?: CallOptions): Promise<{ addresses: string[] }> {
-    return this.call('GET', '/../.well-known/webhook-addresses.json', options)
-  }
+  addresses(options?: CallOptions): CallPromise<{ addresses: string[] }>
 
   /** The public keys that verify deliveries. A JSON Web Key Set, for endpoints whose `signatures` include `v1a`. Two keys while the encryption key is rotated. Needs no key. */
   publicKeys(
-    params: { organizationId?: string | undefined } = {},
+    params?: { organizationId?: string | undefined },
     options?: CallOptions,
-  ): Promise<{ keys: { kty: string; crv: string; x: string; kid: string; use: string; alg: string }[] }> {
-    return this.call('GET', '/../.well-known/jwks.json', options, { query: params })
-  }
+  ): CallPromise<{ keys: { kty: string; crv: string; x: string; kid: string; use: string; alg: string }[] }>
 }
 
 /** The calls of deliveries. */
-export class Deliveries extends Calls {
+export interface Deliveries {
   /** The delivery log of all endpoints, newest first. Needs a key with the scope `webhooks:read`. */
-  list(params: ListParams<AllDeliveryFilters> = {}, options?: CallOptions): List<Delivery> {
-    return this.listBelow<Delivery>('/deliveries', params, options, byId)
-  }
+  list(params?: ListParams<AllDeliveryFilters>, options?: CallOptions): List<Delivery>
 
   /** Read a delivery. Needs a key with the scope `webhooks:read`. */
-  get(webhookId: string, deliveryId: string, options?: CallOptions): Promise<Delivery> {
-    return this.call('GET', ['webhooks', webhookId, 'deliveries', deliveryId], options)
-  }
+  get(webhookId: string, deliveryId: string, options?: CallOptions): CallPromise<Delivery>
 
   /** A delivery's attempts, newest first. `responseBody` is null for a key without the read scope of the event. Needs a key with the scope `webhooks:read`. */
   attempts(
     webhookId: string,
     deliveryId: string,
-    params: ListParams<object> = {},
+    params?: ListParams<object>,
     options?: CallOptions,
-  ): List<Attempt> {
-    return this.listBelow<Attempt>(
-      ['webhooks', webhookId, 'deliveries', deliveryId, 'attempts'],
-      params,
-      options,
-      byNumber,
-    )
-  }
+  ): List<Attempt>
 
-  /** What the delivery would carry if it were sent now. Byte for byte what the next attempt sends as its body; of one that is not pending, what a retry would. Needs the read scope of its event as well. Needs a key with the scope `webhooks:read`. */
-  payload(webhookId: string, deliveryId: string, options?: CallOptions): Promise<Record<string, unknown>> {
-    return this.call('GET', ['webhooks', webhookId, 'deliveries', deliveryId, 'payload'], options)
-  }
+  /** Read the body that the delivery would have now. Byte for byte what the next attempt sends as its body; of one that is not pending, what a retry would. Needs the read scope of its event as well. Needs a key with the scope `webhooks:read`. */
+  payload(webhookId: string, deliveryId: string, options?: CallOptions): CallPromise<Record<string, unknown>>
 
   /** Send a failed delivery again. It goes out with the payload that was stored with its event, and the whole schedule begins anew. Needs the read scope of every subscribed type as well. Needs a key with the scope `webhooks:write`. */
-  retry(webhookId: string, deliveryId: string, options?: CreateOptions): Promise<Delivery> {
-    return this.call('POST', ['webhooks', webhookId, 'deliveries', deliveryId, 'retry'], options)
-  }
+  retry(webhookId: string, deliveryId: string, options?: CreateOptions): CallPromise<Delivery>
 
   /** Send an event that has arrived once more. Makes a new delivery of the same event, with the same event id; `data` is read anew. The delivery that has succeeded stays in the log as it is. Needs the read scope of every subscribed type as well. Needs a key with the scope `webhooks:write`. */
-  resend(webhookId: string, deliveryId: string, options?: CreateOptions): Promise<Delivery> {
-    return this.call('POST', ['webhooks', webhookId, 'deliveries', deliveryId, 'resend'], options)
-  }
+  resend(webhookId: string, deliveryId: string, options?: CreateOptions): CallPromise<Delivery>
 
   /** Results of deliveries, and changes, in steps of time. Steps are whole, in UTC: none before the one that the delivery log begins in, none after now. Changes are of the kinds that the key may read, each object where its latest change is. Needs a key with the scope `webhooks:read`. */
   stats(
-    params: {
-      from?: string | undefined
-      to?: string | undefined
-      step?: '1m' | '1h' | '1d' | undefined
-    } = {},
+    params?: { from?: string | undefined; to?: string | undefined; step?: '1m' | '1h' | '1d' | undefined },
     options?: CallOptions,
-  ): Promise<Stats> {
-    return this.call('GET', '/stats', options, { query: params })
-  }
+  ): CallPromise<Stats>
 }
 
 /** The calls of recoveries. */
-export class Recoveries extends Calls {
+export interface Recoveries {
   /** Read how far a recovery is. Needs a key with the scope `webhooks:read`. */
-  get(webhookId: string, recoveryId: string, options?: CallOptions): Promise<Recovery> {
-    return this.call('GET', ['webhooks', webhookId, 'recoveries', recoveryId], options)
-  }
+  get(webhookId: string, recoveryId: string, options?: CallOptions): CallPromise<Recovery>
 }
 
 /** The calls of events. */
-export class Events extends Calls {
+export interface Events {
   /** Read events, oldest first. Every event that the key may read, each as a delivery would carry it now; `data` is null where its object is gone. The cursor of the last page stays valid and goes on later, with `wait` as soon as something happens. Events are kept as long as the delivery log. Needs a key, whatever its scopes. */
   list(
-    params: {
+    params?: {
       types?: string | readonly string[] | undefined
       subject?: string | undefined
       createdAfter?: string | undefined
       cursor?: string | undefined
       include?: 'actor' | undefined
       wait?: number | undefined
-    } & { limit?: number | undefined } = {},
+    } & { limit?: number | undefined },
     options?: CallOptions,
-  ): PagedList<ListedEvent, EventPage> {
-    return this.pagesBelow<ListedEvent, EventPage>('/events', params, options, byCursor)
-  }
+  ): PagedList<ListedEvent, EventPage>
 }
 
 /**
@@ -1889,126 +1804,189 @@ export class Events extends Calls {
  * - `update`: Change name, scopes or expiry of a key. Needs every scope of that key as well. Scopes can only become such as the caller holds. A key that has expired stays so. Needs a key with the scope `api_keys:manage`.
  * - `delete`: Revoke a key at once. Needs every scope of that key as well. The endpoints that it registered are disabled in the same commit. Needs a key with the scope `api_keys:manage`.
  */
-export class ApiKeys extends ChangeableObjects<
-  ApiKey,
-  ApiKeyCreate,
-  ApiKeyPatch,
-  ApiKeyFilters,
-  ApiKeyWithToken
-> {
+export interface ApiKeys
+  extends ChangeableObjects<ApiKey, ApiKeyCreate, ApiKeyPatch, ApiKeyFilters, ApiKeyWithToken> {
   /** Read the key that makes the call. For programs and pages that offer no more than their key may do. Needs a key, whatever its scopes. */
-  self(options?: CallOptions): Promise<ApiKey> {
-    return this.call('GET', '/api-keys/self', options)
-  }
+  self(options?: CallOptions): CallPromise<ApiKey>
 
   /** Replace the token; the old one works 24 hours more. Needs every scope of that key as well. Needs a key with the scope `api_keys:manage`. */
-  rotate(id: string, options?: CreateOptions): Promise<ApiKeyWithToken> {
-    return this.call('POST', ['api-keys', id, 'rotate'], options)
-  }
+  rotate(id: string, options?: CreateOptions): CallPromise<ApiKeyWithToken>
 
   /** End the overlap: only the newest token works. Needs every scope of that key as well. Needs a key with the scope `api_keys:manage`. */
-  deletePreviousToken(id: string, options?: CallOptions): Promise<void> {
-    return this.call('DELETE', ['api-keys', id, 'previous-token'], options)
-  }
+  deletePreviousToken(id: string, options?: CallOptions): CallPromise<void>
 }
 
 /** The calls of console-links. */
-export class ConsoleLinks extends Calls {
+export interface ConsoleLinks {
   /** Make a link to the console for somebody without a key. The link works once: the console exchanges it for a session that may do what the link says, for the key that made it, and ends with the link, with that key, or when the link is deleted. A session cannot make links. Needs a key, whatever its scopes. */
-  create(input: ConsoleLinkCreate, options?: CreateOptions): Promise<ConsoleLink> {
-    return this.call('POST', '/console-links', options, { body: input })
-  }
+  create(input: ConsoleLinkCreate, options?: CreateOptions): CallPromise<ConsoleLink>
 
   /** Exchange a link for the token of its session, once. Needs no key. The token is sent as the token of a key is. Needs no key. */
-  exchange(input: ConsoleLinkExchange, options?: CallOptions): Promise<ConsoleSession> {
-    return this.call('POST', '/console-links/exchange', options, { body: input })
-  }
+  exchange(input: ConsoleLinkExchange, options?: CallOptions): CallPromise<ConsoleSession>
 
   /** End a link and its session at once. By the key that made it, by a key with api_keys:manage, or by the session itself, for which the id is in the answer to its exchange. Needs a key, whatever its scopes. */
-  delete(id: string, options?: CallOptions): Promise<void> {
-    return this.call('DELETE', ['console-links', id], options)
-  }
+  delete(id: string, options?: CallOptions): CallPromise<void>
 }
 
 /** The calls of organization. */
-export class OrganizationCalls extends Calls {
+export interface OrganizationCalls {
   /** Read the organization. Needs a key, whatever its scopes. */
-  get(options?: CallOptions): Promise<Organization> {
-    return this.call('GET', '/organization', options)
-  }
+  get(options?: CallOptions): CallPromise<Organization>
 
   /** Change the organization. Needs a key with the scope `api_keys:manage`. */
-  update(input: OrganizationPatch, options?: CallOptions): Promise<Organization> {
-    return this.call('PATCH', '/organization', options, { body: input })
-  }
+  update(input: OrganizationPatch, options?: CallOptions): CallPromise<Organization>
 }
 
 /** The calls of organizations. */
-export class Organizations extends Calls {
-  /** List organizations, the oldest first. Needs no key. */
-  list(options?: CallOptions): Promise<TenantList> {
-    return this.call('GET', '/../admin/v1/organizations', options)
-  }
+export interface Organizations {
+  /** List organizations, the oldest first. Needs the key of the operator. */
+  list(options?: CallOptions): CallPromise<TenantList>
 
-  /** Create an organization with its first key. Needs no key. */
-  create(input: TenantCreate, options?: CreateOptions): Promise<TenantKey> {
-    return this.call('POST', '/../admin/v1/organizations', options, { body: input })
-  }
+  /** Create an organization with its first key. Needs the key of the operator. */
+  create(input: TenantCreate, options?: CreateOptions): CallPromise<TenantKey>
 
-  /** Read an organization. Needs no key. */
-  get(id: string, options?: CallOptions): Promise<Tenant> {
-    return this.call('GET', ['..', 'admin', 'v1', 'organizations', id], options)
-  }
+  /** Read an organization. Needs the key of the operator. */
+  get(id: string, options?: CallOptions): CallPromise<Tenant>
 
-  /** Delete an organization and everything of it. Needs no key. */
-  delete(id: string, options?: CallOptions): Promise<TenantDeletion> {
-    return this.call('DELETE', ['..', 'admin', 'v1', 'organizations', id], options)
-  }
+  /** Delete an organization and everything of it. Needs the key of the operator. */
+  delete(id: string, options?: CallOptions): CallPromise<TenantDeletion>
 
-  /** Refuse the keys of an organization and hold its deliveries. Needs no key. */
-  suspend(id: string, options?: CreateOptions): Promise<Tenant> {
-    return this.call('POST', ['..', 'admin', 'v1', 'organizations', id, 'suspend'], options)
-  }
+  /** Refuse the keys of an organization and hold its deliveries. Needs the key of the operator. */
+  suspend(id: string, options?: CreateOptions): CallPromise<Tenant>
 
-  /** End the suspension of an organization. Needs no key. */
-  resume(id: string, options?: CreateOptions): Promise<Tenant> {
-    return this.call('POST', ['..', 'admin', 'v1', 'organizations', id, 'resume'], options)
-  }
+  /** End the suspension of an organization. Needs the key of the operator. */
+  resume(id: string, options?: CreateOptions): CallPromise<Tenant>
 
-  /** Make a key of an organization. Needs no key. */
-  createKey(id: string, input: TenantKeyCreate, options?: CreateOptions): Promise<TenantKey> {
-    return this.call('POST', ['..', 'admin', 'v1', 'organizations', id, 'keys'], options, { body: input })
-  }
+  /** Make a key of an organization. Needs the key of the operator. */
+  createKey(id: string, input: TenantKeyCreate, options?: CreateOptions): CallPromise<TenantKey>
 
-  /** Move an organization to another database. Needs no key. */
-  move(id: string, input: TenantMoveTo, options?: CreateOptions): Promise<TenantMove> {
-    return this.call('POST', ['..', 'admin', 'v1', 'organizations', id, 'move'], options, { body: input })
-  }
+  /** Move an organization to another database. Needs the key of the operator. */
+  move(id: string, input: TenantMoveTo, options?: CreateOptions): CallPromise<TenantMove>
 }
 
-/** Every resource, by its name. */
-export const resources = (send: Send) => ({
-  teammates: new ChangeableResource<Teammate, TeammateCreate, TeammatePatch, TeammateFilters>(
+/** Every resource of a client, by its name. */
+export interface Resources {
+  readonly teammates: ChangeableResource<Teammate, TeammateCreate, TeammatePatch, TeammateFilters>
+  readonly customers: Customers
+  readonly conversations: Conversations
+  readonly messages: Resource<Message, MessageCreate, MessageFilters>
+  readonly notes: ChangeableResource<Note, NoteCreate, NotePatch, NoteFilters>
+  readonly tickets: ChangeableResource<Ticket, TicketCreate, TicketPatch, TicketFilters>
+  readonly bookings: Bookings
+  readonly inbox: Inbox
+  readonly webhooks: Webhooks
+  readonly deliveries: Deliveries
+  readonly recoveries: Recoveries
+  readonly events: Events
+  readonly apiKeys: ApiKeys
+  readonly consoleLinks: ConsoleLinks
+  readonly organization: OrganizationCalls
+}
+
+export const resources = (send: Send): Resources => ({
+  teammates: new ChangeableResource(send, 'teammates'),
+  customers: withMethods(
     send,
-    'teammates',
+    {
+      erase: 'POST /customers/{}/erase',
+      exportOne: 'GET /customers/{}/export document',
+    },
+    new ChangeableResource(send, 'customers'),
   ),
-  customers: new Customers(send, 'customers'),
-  conversations: new Conversations(send, 'conversations'),
-  messages: new Resource<Message, MessageCreate, MessageFilters>(send, 'messages'),
-  notes: new ChangeableResource<Note, NoteCreate, NotePatch, NoteFilters>(send, 'notes'),
-  tickets: new ChangeableResource<Ticket, TicketCreate, TicketPatch, TicketFilters>(send, 'tickets'),
-  bookings: new Bookings(send, 'bookings'),
-  inbox: new Inbox(send, 'inbox'),
-  webhooks: new Webhooks(send, 'webhooks'),
-  deliveries: new Deliveries(send, 'deliveries'),
-  recoveries: new Recoveries(send, 'recoveries'),
-  events: new Events(send, 'events'),
-  apiKeys: new ApiKeys(send, 'api-keys'),
-  consoleLinks: new ConsoleLinks(send, 'console-links'),
-  organization: new OrganizationCalls(send, 'organization'),
+  conversations: withMethods(
+    send,
+    {
+      escalate: 'POST /conversations/{}/escalate',
+      resolve: 'POST /conversations/{}/resolve',
+      reopen: 'POST /conversations/{}/reopen',
+      summarize: 'POST /conversations/{}/summarize body',
+    },
+    new ChangeableResource(send, 'conversations'),
+  ),
+  messages: new Resource(send, 'messages'),
+  notes: new ChangeableResource(send, 'notes'),
+  tickets: new ChangeableResource(send, 'tickets'),
+  bookings: withMethods(
+    send,
+    {
+      confirm: 'POST /bookings/{}/confirm',
+      reject: 'POST /bookings/{}/reject body',
+      cancel: 'POST /bookings/{}/cancel body',
+      reschedule: 'POST /bookings/{}/reschedule body',
+      complete: 'POST /bookings/{}/complete',
+      noShow: 'POST /bookings/{}/no-show',
+    },
+    new ChangeableResource(send, 'bookings'),
+  ),
+  inbox: withMethods(send, {
+    list: 'GET /inbox wait',
+    counts: 'GET /inbox/counts query',
+  }),
+  webhooks: withMethods(
+    send,
+    {
+      rotateSecret: 'POST /webhooks/{}/rotate-secret body',
+      deletePreviousSecret: 'DELETE /webhooks/{}/previous-secret',
+      ping: 'POST /webhooks/{}/ping',
+      deliveries: 'GET /webhooks/{}/deliveries list',
+      retryNow: 'POST /webhooks/{}/hasten',
+      recover: 'POST /webhooks/{}/recover body',
+      recoveries: 'GET /webhooks/{}/recoveries list',
+      stats: 'GET /webhooks/{}/stats query',
+      addresses: 'GET /../.well-known/webhook-addresses.json',
+      publicKeys: 'GET /../.well-known/jwks.json query',
+    },
+    new ChangeableObjects(send, 'webhooks'),
+  ),
+  deliveries: withMethods(send, {
+    list: 'GET /deliveries list',
+    get: 'GET /webhooks/{}/deliveries/{}',
+    attempts: 'GET /webhooks/{}/deliveries/{}/attempts list',
+    payload: 'GET /webhooks/{}/deliveries/{}/payload',
+    retry: 'POST /webhooks/{}/deliveries/{}/retry',
+    resend: 'POST /webhooks/{}/deliveries/{}/resend',
+    stats: 'GET /stats query',
+  }),
+  recoveries: withMethods(send, {
+    get: 'GET /webhooks/{}/recoveries/{}',
+  }),
+  events: withMethods(send, {
+    list: 'GET /events cursor',
+  }),
+  apiKeys: withMethods(
+    send,
+    {
+      self: 'GET /api-keys/self',
+      rotate: 'POST /api-keys/{}/rotate',
+      deletePreviousToken: 'DELETE /api-keys/{}/previous-token',
+    },
+    new ChangeableObjects(send, 'api-keys'),
+  ),
+  consoleLinks: withMethods(send, {
+    create: 'POST /console-links body',
+    exchange: 'POST /console-links/exchange body',
+    delete: 'DELETE /console-links/{}',
+  }),
+  organization: withMethods(send, {
+    get: 'GET /organization',
+    update: 'PATCH /organization body',
+  }),
 })
 
-/** Those of the operator's API. */
-export const adminResources = (send: Send) => ({
-  organizations: new Organizations(send, 'organizations'),
+/** Every resource of a client of the operator, by its name. */
+export interface AdminResources {
+  readonly organizations: Organizations
+}
+
+export const adminResources = (send: Send): AdminResources => ({
+  organizations: withMethods(send, {
+    list: 'GET /../admin/v1/organizations',
+    create: 'POST /../admin/v1/organizations body',
+    get: 'GET /../admin/v1/organizations/{}',
+    delete: 'DELETE /../admin/v1/organizations/{}',
+    suspend: 'POST /../admin/v1/organizations/{}/suspend',
+    resume: 'POST /../admin/v1/organizations/{}/resume',
+    createKey: 'POST /../admin/v1/organizations/{}/keys body',
+    move: 'POST /../admin/v1/organizations/{}/move body',
+  }),
 })

@@ -15,6 +15,7 @@ export {
 } from './adapters.ts'
 export { baseAddress } from './address.ts'
 export type { BatchAnswer, ImportOf, ItemOutcome, ItemProblem, UpsertOf } from './batch.ts'
+export type { CallPromise, CallResponse } from './call-promise.ts'
 export type { Changes, Checkpoints } from './changes.ts'
 export {
   type Content,

@@ -1,4 +1,6 @@
 /** A list, newest first: row by row, as an array, or one page for display. */
+
+import type { CallPromise } from './call-promise.ts'
 import type { ListPage } from './envelope.ts'
 
 /**
@@ -11,14 +13,29 @@ export type ListParams<Filters> = Filters & {
   after?: string | undefined
 }
 
-interface ListOf<T> {
+interface Asked<T> {
   /** Asks for one page. */
-  readonly ask: (query: object) => Promise<ListPage<T>>
+  readonly ask: (query: object) => CallPromise<ListPage<T>>
   readonly params: object
+}
+
+interface ListOrder<T> {
   /** What rows are ordered by, highest first; no two rows have the same. */
   readonly place: (row: T) => string | number
   /** Whether pages can be asked for by `createdBefore`; otherwise by offset alone. */
   readonly isByTime: boolean
+}
+
+/** Newest first, equal times by id: times and ids are texts of one length. */
+export const byTime: ListOrder<{ id: string; createdAt: string }> = {
+  place: ({ createdAt, id }) => createdAt + id,
+  isByTime: true,
+}
+
+/** The attempts of a delivery count up. Ids of deliveries and recoveries begin with their time. */
+export const byNumberOrId: ListOrder<{ id: string; number?: number }> = {
+  place: ({ number, id }) => number ?? id,
+  isByTime: false,
 }
 
 /**
@@ -30,14 +47,14 @@ interface ListOf<T> {
  * begins or ceases to match meanwhile may come or not. A list holds no removals and is no way to keep a copy: use `sync`.
  */
 export class List<T> implements AsyncIterable<T> {
-  readonly #list: ListOf<T>
+  readonly #list: Asked<T> & ListOrder<T>
 
-  constructor(list: ListOf<T>) {
+  constructor(list: Asked<T> & ListOrder<T>) {
     this.#list = list
   }
 
   /** One page with its counts, for display: `limit` rows (default 20), from `offset` on. */
-  page(): Promise<ListPage<T>> {
+  page(): CallPromise<ListPage<T>> {
     return this.#list.ask(this.#list.params)
   }
 
@@ -96,28 +113,32 @@ export const byWait: NextPage<{
 
 /** The rows of pages of which each names the next. Each iteration asks anew, and ends with the last page that there is. */
 export class PagedList<T, Page extends { data: T[] }> implements AsyncIterable<T> {
-  readonly #ask: (query: object) => Promise<Page>
+  readonly #ask: (query: object) => CallPromise<Page>
   readonly #params: object
   readonly #next: NextPage<Page>
 
-  constructor(ask: (query: object) => Promise<Page>, params: object, next: NextPage<Page>) {
+  constructor(ask: (query: object) => CallPromise<Page>, params: object, next: NextPage<Page>) {
     this.#ask = ask
     this.#params = params
     this.#next = next
   }
 
   /** One page. */
-  page(): Promise<Page> {
+  page(): CallPromise<Page> {
     return this.#ask(this.#params)
   }
 
   /** The first rows, at most `limit` of them over all pages. */
   toArray({ limit }: { limit: number }): Promise<T[]> {
-    return firstOf(this, limit)
+    return firstOf(this.#rows({ limit: Math.min(limit, 100), ...this.#params }), limit)
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
-    for (let query: object | null = this.#params; query !== null; ) {
+  [Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
+    return this.#rows(this.#params)
+  }
+
+  async *#rows(first: object): AsyncGenerator<T, void, undefined> {
+    for (let query: object | null = first; query !== null; ) {
       const page: Page = await this.#ask(query)
       yield* page.data
       const next = this.#next(page)

@@ -1,54 +1,66 @@
 /** The calls that kinds, endpoints and keys have, once. */
 import type { BatchAnswer, ImportOf, UpsertOf } from './batch.ts'
-import { addressOf, byTime, Calls } from './calls.ts'
+import type { CallPromise } from './call-promise.ts'
 import type { ListPage, RangeDigests, Row } from './envelope.ts'
 import { ExportStream } from './export.ts'
 import { type FollowOptions, followPages } from './follow.ts'
-import type { List, ListParams } from './list.ts'
-import type { CallOptions, ChangeOptions, CreateOptions, GetOptions } from './options.ts'
+import { byTime, List, type ListParams } from './list.ts'
+import type { ActionOptions, CallOptions, ChangeOptions, CreateOptions, GetOptions } from './options.ts'
+import type { Method } from './retry.ts'
 import { type SyncPage, type SyncParams, syncPages } from './sync.ts'
+import type { Send } from './transport.ts'
 
 /** All ids in 16 ranges unless told. */
 export interface DigestParams {
   /** Where the ids begin, exclusive. */
-  after?: string
+  after?: string | undefined
   /** Where they end, inclusive. */
-  before?: string
+  before?: string | undefined
   /** Equal ranges to divide them into, at most 256. */
-  parts?: number
+  parts?: number | undefined
   /** Ranges of no more than so many rows also have their `ids`: at most 100, none unless told. */
-  idsUpTo?: number
+  idsUpTo?: number | undefined
 }
 
 /** Ids of one call of `getMany`. */
 const idsOfCall = 100
 
-/** Objects that are created, read and listed. */
-export class Objects<
-  T extends Row,
-  Create extends object,
-  Filters extends object,
-  Created = T,
-> extends Calls {
+/** Objects that are created, read and listed. Every call throws DeskwireError, and repeats itself where `retry.ts` calls that safe. */
+export class Objects<T extends Row, Create extends object, Filters extends object, Created = T> {
+  protected readonly send: Send
+  protected readonly path: string
+
+  /** `name` is the part of the address, for example `customers`. */
+  constructor(send: Send, name: string) {
+    this.send = send
+    this.path = `/${name}`
+  }
+
   /** Creates an object and returns it (without the read scope, `Written`). Safe to repeat: it always carries an Idempotency-Key. */
-  async create(input: Create, options?: CreateOptions): Promise<Created> {
-    return this.call('POST', this.path, options, { body: input })
+  create(input: Create, options?: CreateOptions): CallPromise<Created> {
+    return this.send({ method: 'POST', path: this.path, body: input }, options)
   }
 
   /** Reads one object; with `ifNoneMatch`, `not_modified` when the caller's is still current. */
-  get(id: string, options?: CallOptions): Promise<T>
-  get(id: string, options: GetOptions): Promise<T | 'not_modified'>
-  async get(id: string, options?: GetOptions): Promise<T | 'not_modified'> {
-    return this.call('GET', this.address(id), options)
+  get(id: string, options?: CallOptions): CallPromise<T>
+  get(id: string, options: GetOptions): CallPromise<T | 'not_modified'>
+  get(id: string, options?: GetOptions): CallPromise<T | 'not_modified'> {
+    return this.ofOne('GET', id, options)
   }
 
   /** Newest first: `for await (const row of list(…))`, `.toArray({ limit })`, or `.page()` for one page to show. */
   list(params: ListParams<Filters> = {} as ListParams<Filters>, options?: CallOptions): List<T> {
-    return this.listBelow<T>(this.path, params, options, byTime)
+    const ask = (query: object) => this.send<ListPage<T>>({ method: 'GET', path: this.path, query }, options)
+    return new List<T>({ ask, params, ...byTime })
   }
 
-  protected address(...parts: readonly string[]): string {
-    return addressOf(this.path, ...parts)
+  protected ofOne<R>(
+    method: Method,
+    id: string,
+    options: (ActionOptions & GetOptions) | undefined,
+    body?: object,
+  ): CallPromise<R> {
+    return this.send({ method, path: `${this.path}/{}`, ids: [id], body }, options)
   }
 }
 
@@ -61,13 +73,13 @@ export class ChangeableObjects<
   Created = T,
 > extends Objects<T, Create, Filters, Created> {
   /** Changes the fields given. In doubt (`connection_failed`) the change may have been made: it is not repeated for you. */
-  async update(id: string, patch: Patch, options?: ChangeOptions): Promise<T> {
-    return this.call('PATCH', this.address(id), options, { body: patch })
+  update(id: string, patch: Patch, options?: ChangeOptions): CallPromise<T> {
+    return this.ofOne('PATCH', id, options, patch)
   }
 
   /** Deletes an object. As with `update`, it is not repeated in doubt. */
-  async delete(id: string, options?: ChangeOptions): Promise<void> {
-    return this.call('DELETE', this.address(id), options)
+  delete(id: string, options?: ChangeOptions): CallPromise<void> {
+    return this.ofOne('DELETE', id, options)
   }
 }
 
@@ -86,7 +98,7 @@ export class Resource<T extends Row, Create extends object, Filters extends obje
     const rows: T[] = []
     while (left.length > 0) {
       const query = { ids: left.splice(0, idsOfCall).join(',') }
-      const { data } = await this.call<ListPage<T>>('GET', this.path, options, { query })
+      const { data } = await this.list(query as object as ListParams<Filters>, options).page()
       rows.push(...data)
     }
     return rows
@@ -96,8 +108,8 @@ export class Resource<T extends Row, Create extends object, Filters extends obje
    * Counts and digests of equal ranges of ids at one moment: compared with those of a copy at the same moment they say where it
    * differs (`findDifferences`).
    */
-  async digests(params: DigestParams = {}, options?: CallOptions): Promise<RangeDigests> {
-    return this.call('GET', `${this.path}/digests`, options, { query: params })
+  digests(params: DigestParams = {}, options?: CallOptions): CallPromise<RangeDigests> {
+    return this.send({ method: 'GET', path: `${this.path}/digests`, query: params }, options)
   }
 
   /**
@@ -117,12 +129,12 @@ export class Resource<T extends Row, Create extends object, Filters extends obje
    * Creates up to 1,000 rows in one transaction and returns what became of each: an item that is refused is
    * left out and named, and is no failure of the call. Safe to repeat, as `create` is.
    */
-  async batch(items: readonly Create[], options?: CreateOptions): Promise<BatchAnswer> {
+  batch(items: readonly Create[], options?: CreateOptions): CallPromise<BatchAnswer> {
     return this.#batch('create', items, options)
   }
 
   /** The same, but changes the row that has an item's `externalId`, and creates it where there is none. */
-  async upsert(items: readonly UpsertOf<Create>[], options?: CreateOptions): Promise<BatchAnswer> {
+  upsert(items: readonly UpsertOf<Create>[], options?: CreateOptions): CallPromise<BatchAnswer> {
     return this.#batch('upsert', items, options)
   }
 
@@ -130,17 +142,17 @@ export class Resource<T extends Row, Create extends object, Filters extends obje
    * Creates rows with their past, such as `createdAt` and `customerExternalId` (in the reference: `TicketImport`), without
    * events. A row that has an item's `externalId` stays as it is. Needs the scope `import`.
    */
-  async import(items: readonly ImportOf<Create>[], options?: CreateOptions): Promise<BatchAnswer> {
+  import(items: readonly ImportOf<Create>[], options?: CreateOptions): CallPromise<BatchAnswer> {
     return this.#batch('import', items, options)
   }
 
   /** Deletes a row. In doubt (`connection_failed`) it may have been deleted: it is not repeated for you. */
-  async delete(id: string, options?: ChangeOptions): Promise<void> {
-    return this.call('DELETE', this.address(id), options)
+  delete(id: string, options?: ChangeOptions): CallPromise<void> {
+    return this.ofOne('DELETE', id, options)
   }
 
-  #batch(operation: string, items: readonly object[], options?: CreateOptions): Promise<BatchAnswer> {
-    return this.call('POST', `${this.path}/batch`, options, { body: { operation, items } })
+  #batch(operation: string, items: readonly object[], options?: CreateOptions): CallPromise<BatchAnswer> {
+    return this.send({ method: 'POST', path: `${this.path}/batch`, body: { operation, items } }, options)
   }
 
   /** Every row of the kind, proved complete at the end; its cursor begins a sync. */
@@ -160,7 +172,7 @@ export class ChangeableResource<
    * Changes the fields given and returns the row (without the read scope, `Written`). In doubt (`connection_failed`) the change may
    * have been made: it is not repeated for you.
    */
-  async update(id: string, patch: Patch, options?: ChangeOptions): Promise<T> {
-    return this.call('PATCH', this.address(id), options, { body: patch })
+  update(id: string, patch: Patch, options?: ChangeOptions): CallPromise<T> {
+    return this.ofOne('PATCH', id, options, patch)
   }
 }

@@ -100,7 +100,7 @@ export const nextPage = async <T extends Row, C = Checkpoint>(
 ): Promise<SyncPage<T, C>> => {
   const start = cursor === undefined ? { updatedAfter } : { cursor }
   const answer = await send<SyncAnswer<T, C>>(
-    { method: 'GET', path, query: { ...start, limit }, wait },
+    { method: 'GET', path, query: { ...start, limit, wait } },
     options,
   )
   const page = pageOf(answer)

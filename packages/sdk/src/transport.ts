@@ -2,30 +2,27 @@
  * One call over HTTP: address, headers, repetition, problem. It knows neither kinds nor pages.
  * The API key goes to the base address and nowhere else: redirects are not followed.
  */
-import { baseAddress, keyText } from './address.ts'
+import { baseAddress, keyText, pathOf } from './address.ts'
+import { whyBlocked } from './blocked.ts'
+import { type CallPromise, type CallResponse, dataOf, requestIdOf } from './call-promise.ts'
 import { pageOrigin, variable } from './environment.ts'
-import { DeskwireError } from './error.ts'
+import type { DeskwireError } from './error.ts'
 import { version } from './generated.ts'
 import { readJson, writeJson } from './json.ts'
-import type {
-  ActionOptions,
-  ClientOptions,
-  Fetch,
-  GetOptions,
-  ReceivedResponse,
-  SentRequest,
-} from './options.ts'
+import type { ActionOptions, ClientOptions, Fetch, GetOptions, SentRequest } from './options.ts'
 import { connectionFailed, errorOf, unexpectedAnswer } from './problem.ts'
 import { defaultRetries, failureOf, type Method, pauseBefore, type RetryPolicy } from './retry.ts'
 import { parseRetryAfter } from './retry-after.ts'
 import { longestAnswer, longestDocument, overlong, textOf } from './text-of.ts'
 import { TimeLimit } from './time-limit.ts'
-import { wasNotSent, whyBlocked, whyUnanswered } from './unanswered.ts'
+import { wasNotSent, whyUnanswered } from './unanswered.ts'
 
 export interface Call {
   method: Method
-  /** Below the base address, beginning with a slash, already encoded. */
+  /** Below the base address, beginning with a slash, already encoded; with `ids`, `{}` for each of them. */
   path: string
+  ids?: readonly string[]
+  /** Its `wait` is the seconds for which the service may hold the response back. */
   query?: object
   body?: unknown
   /** Media types of the response. Default: JSON. */
@@ -34,15 +31,12 @@ export interface Call {
   stream?: boolean
   /** The response has no largest size, and no longest time while it arrives. */
   isDocument?: boolean
-  /** Seconds for which the service may hold the response back. */
-  wait?: number | undefined
 }
 
-/**
- * Sends a call, repeats it where that is safe, and throws a DeskwireError for any failure that remains. Returns the parsed
- * body: undefined where there is none (204), `not_modified` for 304.
- */
-export type Send = <T>(call: Call, options?: ActionOptions & GetOptions) => Promise<T>
+/** Sends a call, repeats it where that is safe, and throws a DeskwireError for any failure that remains. */
+export type Send = <T>(call: Call, options?: Options) => CallPromise<T>
+
+type Options = ActionOptions & GetOptions
 
 /** Builds the `Send` of a client. A base address or key that cannot be used is a TypeError, at once. */
 export const createSend = (client: ClientOptions): Send => {
@@ -55,13 +49,16 @@ export const createSend = (client: ClientOptions): Send => {
   const { onRequest, onResponse } = client
   timeoutOf(client)
 
-  return async <T>(call: Call, options: ActionOptions & GetOptions = {}): Promise<T> => {
-    const { method, path, query, wait } = call
+  const respond = async <T>(call: Call, options: Options = {}): Promise<CallResponse<T>> => {
+    const { method } = call
+    const query: { wait?: number } = { ...call.query }
     const { signal } = options
     const policy = { ...defaultRetries, ...policyOf(client.retries), ...policyOf(options.retries) }
-    const url = base + path + queryOf({ ...query, wait, dryRun: options.dryRun })
+    const address = base + (call.ids === undefined ? call.path : pathOf(call.path, call.ids))
+    const url = address + queryOf({ ...query, dryRun: options.dryRun })
     const body = call.body === undefined ? undefined : writeJson(call.body)
-    const limitMs = timeoutOf({ timeoutMs: options.timeoutMs ?? client.timeoutMs }) + 1_000 * (wait ?? 0)
+    const timeoutMs = timeoutOf({ timeoutMs: options.timeoutMs ?? client.timeoutMs })
+    const limitMs = timeoutMs + 1_000 * (query.wait ?? 0)
     // Made once, so that every sending of a POST carries the same key.
     const made = headersOf(call, options, common)
     for (let attempt = 1; ; attempt++) {
@@ -69,13 +66,15 @@ export const createSend = (client: ClientOptions): Send => {
       signal?.throwIfAborted()
       await onRequest?.(request)
       const began = policy.now()
-      const { response, outcome } = await sendOnce(
+      const { response, error, data } = await sendOnce(
         (limit) => fetch(url, initOf(method, body, request.headers, limit)),
-        { call, options, address: base + path, limitMs, now: policy.now, request },
+        { call, options, address, limitMs, now: policy.now, request },
       )
-      const error = outcome instanceof DeskwireError ? outcome : undefined
       await onResponse?.({ request, response, error, durationMs: policy.now() - began })
-      if (error === undefined) return outcome as T
+      if (error === undefined) {
+        const { status, headers } = response
+        return { data: data as T, status, headers, requestId: requestIdOf(headers) }
+      }
       const failure = wasNotSent(error.cause) ? 'not_begun' : failureOf(error)
       const pause = pauseBefore(policy, attempt - 1, { method, failure, retryAfterMs: error.retryAfterMs })
       if (pause === undefined) {
@@ -85,6 +84,7 @@ export const createSend = (client: ClientOptions): Send => {
       await policy.sleep(pause, signal)
     }
   }
+  return (call, options) => dataOf(respond(call, options))
 }
 
 const policyOf = (retries: number | Partial<RetryPolicy> | undefined): Partial<RetryPolicy> | undefined =>
@@ -108,7 +108,7 @@ const queryOf = (query: object): string => {
 
 const headersOf = (
   { method, body, accept = 'application/json' }: Call,
-  { headers, idempotencyKey, ifMatch, ifNoneMatch }: ActionOptions & GetOptions,
+  { headers, idempotencyKey, ifMatch, ifNoneMatch }: Options,
   common: Record<string, string>,
 ): Headers => {
   const made = new Headers({ accept, ...common, ...headers })
@@ -143,18 +143,24 @@ const initOf = (
 
 interface Sending {
   call: Call
-  options: ActionOptions
+  options: Options
   address: string
   limitMs: number
   now: () => number
   request: SentRequest
 }
 
-/** `outcome` is the body, or the error. Throws the reason of a signal that is aborted. */
+type Received = Pick<Response, 'status' | 'headers'>
+
+type Outcome =
+  | { response: Received; error?: undefined; data?: unknown }
+  | { response?: Received; error: DeskwireError; data?: undefined }
+
+/** Throws the reason of a signal that is aborted. */
 const sendOnce = async (
   fetch: (signal: AbortSignal) => Promise<Response>,
   { call, options: { signal }, address, limitMs, now, request }: Sending,
-): Promise<{ response?: ReceivedResponse['response']; outcome: unknown }> => {
+): Promise<Outcome> => {
   const context = { idempotencyKey: request.headers.get('idempotency-key') ?? undefined }
   const limit = new TimeLimit(limitMs, signal)
   let response: Response
@@ -165,31 +171,31 @@ const sendOnce = async (
     // A page of a proxy or of the console is no stream of records.
     const isPage = response.headers.get('content-type')?.startsWith('text/html')
     if (call.stream && response.ok && !isPage && response.body !== null)
-      return { response, outcome: limit.watch(response.body) }
+      return { response, data: limit.watch(response.body) }
     const watched = call.isDocument && response.body !== null ? limit.watch(response.body) : undefined
     text = await textOf(watched === undefined ? response : new Response(watched), longest)
   } catch (cause) {
     limit.end()
     signal?.throwIfAborted()
-    return { outcome: connectionFailed(cause, whyUnanswered(cause, address), context) }
+    return { error: connectionFailed(cause, whyUnanswered(cause, address), context) }
   }
   limit.end()
   const { status, ok, headers } = response
-  const requestId = headers.get('x-request-id') ?? undefined
-  if (status === 204) return { response, outcome: undefined }
-  if (status === 304) return { response, outcome: 'not_modified' }
+  const requestId = requestIdOf(headers)
+  if (status === 204) return { response }
+  if (status === 304) return { response, data: 'not_modified' }
   if (text === undefined) {
     const fault = overlong(`The answer of ${address}`, longest)
-    return { response, outcome: unexpectedAnswer(status, fault, requestId, context) }
+    return { response, error: unexpectedAnswer(status, fault, requestId, context) }
   }
   if (!ok) {
     const retryAfterMs = parseRetryAfter(headers.get('retry-after'), now())
-    return { response, outcome: errorOf({ status, address, requestId }, text, { ...context, retryAfterMs }) }
+    return { response, error: errorOf({ status, address, requestId }, text, { ...context, retryAfterMs }) }
   }
   try {
-    return { response, outcome: readJson(text) }
+    return { response, data: readJson(text) }
   } catch {
     const detail = `${address} did not answer with JSON. Check the base address and proxies.`
-    return { response, outcome: unexpectedAnswer(status, detail, requestId, context) }
+    return { response, error: unexpectedAnswer(status, detail, requestId, context) }
   }
 }

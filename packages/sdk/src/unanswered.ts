@@ -1,6 +1,7 @@
-/** Why no answer arrived: one sentence for each cause that a runtime tells apart, which names the host, and what to do. */
-
-import { pageOrigin } from './environment.ts'
+/**
+ * Why no answer arrived: one sentence for each cause that a runtime tells apart, which names the host, and what to do. Bundles for browsers,
+ * which tell no cause, have `unanswered-page.ts` instead (`browser` in package.json).
+ */
 
 /** What the errors of `fetch` carry, as far as a runtime says. */
 interface Failure {
@@ -79,21 +80,4 @@ const innermost = (cause: unknown): Failure => {
 const isOther = (url: URL, hostname: string | undefined, port: number | string | undefined): boolean => {
   const own = url.port || (url.protocol === 'https:' ? '443' : '80')
   return (hostname !== undefined && hostname !== url.hostname) || (port !== undefined && String(port) !== own)
-}
-
-/**
- * A browser does not say why it keeps an answer from a page. This asks again, without the key, in the way that needs no consent; undefined
- * outside of pages, and where the page is of the service itself.
- */
-export const whyBlocked = async (cause: unknown, address: string): Promise<string | undefined> => {
-  const page = pageOrigin()
-  const { host, origin } = new URL(address)
-  if (page === undefined || page === origin || innermost(cause).name !== 'TypeError') return
-  const probe = { method: 'HEAD', mode: 'no-cors', credentials: 'omit', cache: 'no-store' } as const
-  try {
-    await globalThis.fetch(address, { ...probe, signal: AbortSignal.timeout(5_000) })
-  } catch {
-    return `${host} cannot be reached from this page: nothing answers there, its certificate is not accepted, or the browser blocks it. Its console says which.`
-  }
-  return `${host} answers, and the browser keeps that from pages of ${page}. The operator of the service allows them by DESKWIRE_CORS_ORIGINS.`
 }

@@ -1,6 +1,13 @@
 /** Batches and exports: what is sent, what is answered, and which exports are no proof. */
 import { describe, expect, expectTypeOf, test } from 'vitest'
-import { type BatchAnswer, type Change, type Customer, createClient, MemoryCopy } from '../src/index.ts'
+import {
+  type BatchAnswer,
+  type CallPromise,
+  type Change,
+  type Customer,
+  createClient,
+  MemoryCopy,
+} from '../src/index.ts'
 import { customer, idOf, referenceCheckpoint, timeOf } from './rows.ts'
 import { problem, type Step, scripted } from './scripted.ts'
 
@@ -63,7 +70,7 @@ describe('a batch', () => {
       // @ts-expect-error messages never change
       messages.upsert([{ externalId: 'm-1' }]),
     ]
-    expectTypeOf(calls).returns.toEqualTypeOf<Promise<BatchAnswer>[]>()
+    expectTypeOf(calls).returns.toEqualTypeOf<CallPromise<BatchAnswer>[]>()
   })
 })
 

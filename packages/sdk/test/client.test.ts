@@ -188,6 +188,56 @@ describe('calls', () => {
   })
 })
 
+describe('withResponse', () => {
+  const headers = { 'x-request-id': 'req-9', 'ratelimit-policy': '"key";q=500;w=5' }
+
+  test('adds status, headers and request id to the result of the one call', async () => {
+    const { client, seen } = await start(
+      { status: 201, body: customer(1), headers },
+      { status: 200, body: { data: [customer(1)], pagination: {} }, headers },
+      { status: 204 },
+      { status: 304, headers },
+      { status: 200, body: { id: idOf(2) }, headers },
+    )
+    const made = await client.customers.create({ name: 'Customer 1' }).withResponse()
+    expect(made).toMatchObject({ data: customer(1), status: 201, requestId: 'req-9' })
+    expect(made.headers.get('ratelimit-policy')).toBe(headers['ratelimit-policy'])
+    expectTypeOf(made.data).toEqualTypeOf<Customer>()
+    const page = await client.customers.list().page().withResponse()
+    expect([page.data.data, page.requestId]).toEqual([[customer(1)], 'req-9'])
+    const gone = await client.customers.delete(idOf(1)).withResponse()
+    expect(gone).toMatchObject({ data: undefined, status: 204, requestId: undefined })
+    const same = await client.customers.get(idOf(1), { ifNoneMatch: '"1"' }).withResponse()
+    expect(same).toMatchObject({ data: 'not_modified', status: 304 })
+    const call = client.webhooks.ping(idOf(3))
+    expect([await call, (await call.withResponse()).data]).toEqual([{ id: idOf(2) }, { id: idOf(2) }])
+    expect(seen).toHaveLength(5)
+  })
+
+  test('rejects as the call does, once: a failure that is handled there is not reported as unhandled', async () => {
+    const { client } = await start(problem(404, 'not_found'), problem(404, 'not_found'))
+    const unhandled: unknown[] = []
+    const report = (error: unknown) => void unhandled.push(error)
+    process.on('unhandledRejection', report)
+    try {
+      const call = client.customers.get(idOf(1)).withResponse()
+      await expect(call).rejects.toMatchObject({ status: 404, requestId: 'req-1' })
+      await expect(client.customers.get(idOf(1))).rejects.toMatchObject({ status: 404 })
+      // Node reports them after the microtasks of a turn.
+      await new Promise(setImmediate)
+      expect(unhandled).toEqual([])
+    } finally {
+      process.off('unhandledRejection', report)
+    }
+  })
+
+  test('an id that is none rejects, and does not throw', async () => {
+    const { client } = await start()
+    for (const id of ['', '..', undefined as unknown as string])
+      await expect(client.webhooks.ping(id).withResponse()).rejects.toThrow(/^An id is a UUID, not/)
+  })
+})
+
 describe('actions', () => {
   const conversation = { id: idOf(1), object: 'conversation', updatedAt: timeOf(1) }
 
@@ -208,7 +258,7 @@ describe('actions', () => {
       { method: 'POST', path: `/v1/conversations/${idOf(1)}/resolve`, body: undefined },
       { method: 'POST', path: `/v1/bookings/${idOf(2)}/reschedule`, body: times },
       { method: 'POST', path: `/v1/bookings/${idOf(2)}/no-show`, body: undefined },
-      { method: 'POST', path: `/v1/bookings/${idOf(2)}/reject`, body: {} },
+      { method: 'POST', path: `/v1/bookings/${idOf(2)}/reject`, body: undefined },
     ])
     expect(seen[1]?.headers).toMatchObject({ 'if-match': '"then"', 'idempotency-key': 'move-7' })
     expect(seen[0]?.headers['if-match']).toBeUndefined()

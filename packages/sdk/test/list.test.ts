@@ -137,8 +137,8 @@ test('events and the inbox go on from page to page', async () => {
   const types = ['ticket.created', 'ticket.updated']
   expect(await events.list({ types, createdAfter: timeOf(1) }).toArray({ limit: 9 })).toEqual([1, 2, 3])
   expect(asked.splice(0)).toEqual([
-    { types: types.join(','), createdAfter: timeOf(1) },
-    { types: types.join(','), cursor: 'c' },
+    { limit: '9', types: types.join(','), createdAfter: timeOf(1) },
+    { limit: '9', types: types.join(','), cursor: 'c' },
   ])
   const entry = (n: number, awaitingReplySince: string | null) => ({
     conversation: { id: idOf(n) },

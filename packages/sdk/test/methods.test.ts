@@ -1,6 +1,6 @@
 /** Every call of `openapi.json` has a method in each client, under one name, and every method says what it does. */
 import { expect, test } from 'vitest'
-import { kebab, resourcesOf, snake } from '../../../tools/generate/clients.ts'
+import { type ClientMethod, kebab, resourcesOf, snake } from '../../../tools/generate/clients.ts'
 import type { ApiDocument } from '../../../tools/generate/python-models.ts'
 import { operations } from '../../cli/src/resources/operation.ts'
 import { openApiDocument } from '../../service/src/openapi/document.ts'
@@ -56,12 +56,61 @@ test("each call of the operator's API is in the SDKs", () => {
   }
 })
 
+/** The call that a method makes, as `POST /v1/webhooks/1/ping`, and what it sends. */
+async function callOf(method: ClientMethod) {
+  const { resource, name, ids, body, query, path } = method
+  const sent: { call: string; body: unknown; key: string | null }[] = []
+  const answer = { data: [], pagination: { hasMore: false, nextCursor: '' } }
+  const options = {
+    baseUrl: 'http://127.0.0.1:2',
+    apiKey: 'dwk_x',
+    fetch: async (url: string, { method, headers, body }: RequestInit) => {
+      const key = new Headers(headers).get('idempotency-key')
+      sent.push({ call: `${method} ${new URL(url).pathname}`, body: body && JSON.parse(String(body)), key })
+      return Response.json(answer)
+    },
+  }
+  const client = path.startsWith('/../admin/') ? createAdminClient(options) : createClient(options)
+  const methods = client[resource as keyof typeof client] as Record<string, (...given: unknown[]) => unknown>
+  const input = body !== null || query.length > 0 ? [name === 'batch' ? [{ name: 'A' }] : { name: 'A' }] : []
+  const result = methods[name]?.(...ids.map((_, n) => `${n} /`), ...input)
+  if (name === 'export') {
+    const changes = (result as AsyncIterable<unknown>)[Symbol.asyncIterator]()
+    await expect(changes.next()).rejects.toMatchObject({
+      cause: { message: expect.stringContaining('broke off') },
+    })
+  } else await (method.list === null ? result : (result as { page(): unknown }).page())
+  expect(sent).toHaveLength(1)
+  return sent[0]
+}
+
+test.each(
+  [...methods, ...methodsOf(admin)]
+    .filter(({ resource }) => resource !== 'changes')
+    .map((method) => [method.resource, method.name, method] as const),
+)(
+  '%s.%s makes the call that it is named for, with its ids and its body',
+  async (_resource, _name, method) => {
+    const { verb, path, name, body } = method
+    const address = new URL(`/v1${path}`, 'http://h').pathname
+    let n = 0
+    const made = await callOf(method)
+    expect(made?.call).toBe(
+      `${verb.toUpperCase()} ${decodeURIComponent(address).replace(/\{\w+\}/g, () => `${n++}%20%2F`)}`,
+    )
+    const item = { name: 'A' }
+    const sent = name === 'batch' ? { operation: 'create', items: [item] } : item
+    expect(made?.body).toEqual(body === null ? undefined : sent)
+    expect(made?.key === null).toBe(verb !== 'post')
+  },
+)
+
 test.each(['generated.ts', 'resource.ts', 'changes.ts', 'list.ts'])(
   'each public method of %s has a docstring',
   (file) => {
     const lines = textOf(`packages/sdk/src/${file}`).split('\n')
     const begun = lines.flatMap((line, n) => {
-      const [, name] = /^ {2}(?:async )?(\w+)(?:<.*>)?\(.*(?:[{(,]|\(\{)$/.exec(line) ?? []
+      const [, name] = /^ {2}(?:async )?(\w+)(?:<.*>)?\(.*(?:[{(,]|\(\{|>)$/.exec(line) ?? []
       const isOverload = /^ {2}\w+\(/.test(lines[n - 1] ?? '')
       const isMethod = name !== undefined && !/^(constructor|if|for|while|switch|return)$/.test(name)
       return !isMethod || isOverload ? [] : [[name, lines[n - 1]] as const]

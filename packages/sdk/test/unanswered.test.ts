@@ -4,6 +4,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { createAuthority } from '../../testbed/certificates.ts'
 import { freePort, type Listening, listening, startHttpServer } from '../../testbed/loopback.ts'
 import { createClient } from '../src/index.ts'
+import { whyUnanswered } from '../src/unanswered.ts'
+import * as page from '../src/unanswered-page.ts'
 
 const apiKey = 'dwk_0123456789ABCDEFGHIJKLMNOPQRST3bhm22'
 
@@ -88,4 +90,18 @@ test('a page of something else, which is named', async () => {
     code: 'unexpected_answer',
     detail: `http://127.0.0.1:${port}/v1/customers did not answer as Deskwire does. Check the base address and proxies. The answer begins: <html>Not found</html>`,
   })
+})
+
+test('the file for browsers says of their failures what the other one says', () => {
+  const failures = [
+    new TypeError('Failed to fetch'), // Chromium
+    new TypeError('NetworkError when attempting to fetch resource.'), // Firefox
+    new DOMException('No complete answer within 100 ms.', 'TimeoutError'),
+  ]
+  for (const failure of failures) {
+    const said = page.whyUnanswered(failure, 'https://desk.example/v1/tickets')
+    expect(said).toBe(whyUnanswered(failure, 'https://desk.example/v1/tickets'))
+    expect(said).toMatch(/^No complete answer .*desk\.example/)
+    expect(page.wasNotSent(failure)).toBe(false)
+  }
 })

@@ -68,7 +68,7 @@ webhooks public-keys	GET	/../.well-known/jwks.json	The public keys that verify d
 deliveries list	GET	/deliveries	The delivery log of all endpoints, newest first	limit# offset# status=pending|succeeded|failed|skipped|undelivered eventType eventId createdAfter createdBefore webhookId	
 deliveries get	GET	/webhooks/{id}/deliveries/{deliveryId}	Read a delivery		
 deliveries attempts	GET	/webhooks/{id}/deliveries/{deliveryId}/attempts	A delivery's attempts, newest first	limit# offset#	
-deliveries payload	GET	/webhooks/{id}/deliveries/{deliveryId}/payload	What the delivery would carry if it were sent now		
+deliveries payload	GET	/webhooks/{id}/deliveries/{deliveryId}/payload	Read the body that the delivery would have now		
 deliveries retry	POST	/webhooks/{id}/deliveries/{deliveryId}/retry	Send a failed delivery again		
 deliveries resend	POST	/webhooks/{id}/deliveries/{deliveryId}/resend	Send an event that has arrived once more		
 deliveries stats	GET	/stats	Results of deliveries, and changes, in steps of time	from to step=1m|1h|1d	

@@ -122,16 +122,16 @@ function operationObject(operation: Route): Json {
   }
 }
 
-function descriptionOf({ description, access }: Route, events: Carriers | undefined): string {
-  return [description, events === undefined ? undefined : eventSentence(events), accessSentence(access)]
+function descriptionOf({ description, access, path }: Route, events: Carriers | undefined): string {
+  return [description, events === undefined ? undefined : eventSentence(events), accessSentence(access, path)]
     .filter((sentence) => sentence !== undefined)
     .join('\n\n')
 }
 
-function accessSentence(access: Access): string {
+function accessSentence(access: Access, path: string): string {
   switch (access) {
     case 'public':
-      return 'Needs no key.'
+      return path.startsWith('/admin/') ? 'Needs the key of the operator.' : 'Needs no key.'
     case 'any key':
       return 'Needs a key, whatever its scopes.'
     default:

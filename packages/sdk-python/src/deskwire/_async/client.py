@@ -21,7 +21,8 @@ class AsyncClient(AsyncResources):
     Args:
         base_url: For example `http://127.0.0.1:8080`. Default: `DESKWIRE_URL`.
         api_key: Default: `DESKWIRE_API_KEY`.
-        timeout: Seconds for each attempt, to the end of its answer, and beyond them its `wait`.
+        timeout: Seconds for each attempt, to the end of its answer, and beyond them its `wait`; of
+            an export, the longest silence. `float("inf")` turns it off.
         retries: How often a call is repeated where that is safe; 0 turns it off.
         http_client: Your own, for proxies and certificates. It stays open.
     """

@@ -1846,7 +1846,7 @@ class AsyncDeliveries:
         *,
         timeout: float | None = None,
     ) -> dict[str, Any]:
-        """What the delivery would carry if it were sent now.
+        """Read the body that the delivery would have now.
 
         Byte for byte what the next attempt sends as its body; of one that is not pending, what a retry would. Needs the read scope of its event as well.
         Needs a key with the scope `webhooks:read`."""
@@ -2205,7 +2205,7 @@ class AsyncOrganizations:
     ) -> models.TenantList:
         """List organizations, the oldest first.
 
-        Needs no key."""
+        Needs the key of the operator."""
         answer: models.TenantList = await self._transport.request(
             "GET",
             ["..", "admin", "v1", "organizations"],
@@ -2222,7 +2222,7 @@ class AsyncOrganizations:
     ) -> models.TenantKey:
         """Create an organization with its first key.
 
-        Needs no key."""
+        Needs the key of the operator."""
         answer: models.TenantKey = await self._transport.request(
             "POST",
             ["..", "admin", "v1", "organizations"],
@@ -2240,7 +2240,7 @@ class AsyncOrganizations:
     ) -> models.Tenant:
         """Read an organization.
 
-        Needs no key."""
+        Needs the key of the operator."""
         answer: models.Tenant = await self._transport.request(
             "GET",
             ["..", "admin", "v1", "organizations", id],
@@ -2256,7 +2256,7 @@ class AsyncOrganizations:
     ) -> models.TenantDeletion:
         """Delete an organization and everything of it.
 
-        Needs no key."""
+        Needs the key of the operator."""
         answer: models.TenantDeletion = await self._transport.request(
             "DELETE",
             ["..", "admin", "v1", "organizations", id],
@@ -2273,7 +2273,7 @@ class AsyncOrganizations:
     ) -> models.Tenant:
         """Refuse the keys of an organization and hold its deliveries.
 
-        Needs no key."""
+        Needs the key of the operator."""
         answer: models.Tenant = await self._transport.request(
             "POST",
             ["..", "admin", "v1", "organizations", id, "suspend"],
@@ -2291,7 +2291,7 @@ class AsyncOrganizations:
     ) -> models.Tenant:
         """End the suspension of an organization.
 
-        Needs no key."""
+        Needs the key of the operator."""
         answer: models.Tenant = await self._transport.request(
             "POST",
             ["..", "admin", "v1", "organizations", id, "resume"],
@@ -2310,7 +2310,7 @@ class AsyncOrganizations:
     ) -> models.TenantKey:
         """Make a key of an organization.
 
-        Needs no key."""
+        Needs the key of the operator."""
         answer: models.TenantKey = await self._transport.request(
             "POST",
             ["..", "admin", "v1", "organizations", id, "keys"],
@@ -2330,7 +2330,7 @@ class AsyncOrganizations:
     ) -> models.TenantMove:
         """Move an organization to another database.
 
-        Needs no key."""
+        Needs the key of the operator."""
         answer: models.TenantMove = await self._transport.request(
             "POST",
             ["..", "admin", "v1", "organizations", id, "move"],

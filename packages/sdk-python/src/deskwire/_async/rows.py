@@ -37,22 +37,20 @@ class AsyncRows(Generic[Item]):
 
     async def to_list(self, *, limit: int | None = None) -> list[Item]:
         """The first `limit` rows, or all."""
-        rows: list[Item] = []
-        if limit == 0:
-            return rows
-        async for row in self:
-            rows.append(row)
-            if len(rows) == limit:
-                break
-        return rows
+        # Pages overlap by a row, so one row a page would never end.
+        rows = self._rows(_PAGE if limit is None else max(2, min(limit, _PAGE)))
+        return await _first_of(rows, limit)
 
-    async def __aiter__(self) -> AsyncIterator[Item]:
+    def __aiter__(self) -> AsyncIterator[Item]:
+        return self._rows(_PAGE)
+
+    async def _rows(self, size: int) -> AsyncIterator[Item]:
         """Each page begins with a row that was seen, so that a removal cannot hide one.
 
         Where a list takes `createdBefore`, a page is read from the moment of the last row on:
         offsets then count only rows of that moment, whatever the size of the list.
         """
-        query: dict[str, Any] = {**self._filters, "limit": _PAGE}
+        query: dict[str, Any] = {**self._filters, "limit": size}
         seen: set[Any] = set()
         moment, offset = None, 0
         while True:
@@ -61,7 +59,7 @@ class AsyncRows(Generic[Item]):
             )
             rows: list[Any] = answer["data"]
             if offset > 0 and (not rows or _identity(rows[0]) not in seen):
-                offset = max(0, offset - _PAGE)  # rows have gone: step back
+                offset = max(0, offset - size)  # rows have gone: step back
                 continue
             for row in rows:
                 if _identity(row) not in seen:
@@ -100,24 +98,32 @@ class AsyncPages(Generic[Item]):
 
     async def to_list(self, *, limit: int | None = None) -> list[Item]:
         """The first `limit` rows, or all."""
-        rows: list[Item] = []
-        if limit == 0:
-            return rows
-        async for row in self:
-            rows.append(row)
-            if len(rows) == limit:
-                break
-        return rows
+        size: Mapping[str, Any] = {} if limit is None else {"limit": min(limit, _PAGE)}
+        return await _first_of(self._rows(size), limit)
 
-    async def __aiter__(self) -> AsyncIterator[Item]:
-        query: Mapping[str, Any] = {}
+    def __aiter__(self) -> AsyncIterator[Item]:
+        return self._rows({})
+
+    async def _rows(self, size: Mapping[str, Any]) -> AsyncIterator[Item]:
+        query = size
         while True:
             answer = await self.page(**query)
             for row in answer["data"]:
                 yield row
             if not answer["pagination"]["hasMore"]:
                 return
-            query = self._following(answer)
+            query = {**size, **self._following(answer)}
+
+
+async def _first_of(all: AsyncIterator[Item], limit: int | None) -> list[Item]:
+    rows: list[Item] = []
+    if limit is not None and limit <= 0:
+        return rows
+    async for row in all:
+        rows.append(row)
+        if len(rows) == limit:
+            break
+    return rows
 
 
 def by_cursor(answer: Any) -> Mapping[str, Any]:

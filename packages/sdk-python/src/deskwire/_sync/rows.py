@@ -38,22 +38,20 @@ class Rows(Generic[Item]):
 
     def to_list(self, *, limit: int | None = None) -> list[Item]:
         """The first `limit` rows, or all."""
-        rows: list[Item] = []
-        if limit == 0:
-            return rows
-        for row in self:
-            rows.append(row)
-            if len(rows) == limit:
-                break
-        return rows
+        # Pages overlap by a row, so one row a page would never end.
+        rows = self._rows(_PAGE if limit is None else max(2, min(limit, _PAGE)))
+        return _first_of(rows, limit)
 
     def __iter__(self) -> Iterator[Item]:
+        return self._rows(_PAGE)
+
+    def _rows(self, size: int) -> Iterator[Item]:
         """Each page begins with a row that was seen, so that a removal cannot hide one.
 
         Where a list takes `createdBefore`, a page is read from the moment of the last row on:
         offsets then count only rows of that moment, whatever the size of the list.
         """
-        query: dict[str, Any] = {**self._filters, "limit": _PAGE}
+        query: dict[str, Any] = {**self._filters, "limit": size}
         seen: set[Any] = set()
         moment, offset = None, 0
         while True:
@@ -62,7 +60,7 @@ class Rows(Generic[Item]):
             )
             rows: list[Any] = answer["data"]
             if offset > 0 and (not rows or _identity(rows[0]) not in seen):
-                offset = max(0, offset - _PAGE)  # rows have gone: step back
+                offset = max(0, offset - size)  # rows have gone: step back
                 continue
             for row in rows:
                 if _identity(row) not in seen:
@@ -101,24 +99,32 @@ class Pages(Generic[Item]):
 
     def to_list(self, *, limit: int | None = None) -> list[Item]:
         """The first `limit` rows, or all."""
-        rows: list[Item] = []
-        if limit == 0:
-            return rows
-        for row in self:
-            rows.append(row)
-            if len(rows) == limit:
-                break
-        return rows
+        size: Mapping[str, Any] = {} if limit is None else {"limit": min(limit, _PAGE)}
+        return _first_of(self._rows(size), limit)
 
     def __iter__(self) -> Iterator[Item]:
-        query: Mapping[str, Any] = {}
+        return self._rows({})
+
+    def _rows(self, size: Mapping[str, Any]) -> Iterator[Item]:
+        query = size
         while True:
             answer = self.page(**query)
             for row in answer["data"]:
                 yield row
             if not answer["pagination"]["hasMore"]:
                 return
-            query = self._following(answer)
+            query = {**size, **self._following(answer)}
+
+
+def _first_of(all: Iterator[Item], limit: int | None) -> list[Item]:
+    rows: list[Item] = []
+    if limit is not None and limit <= 0:
+        return rows
+    for row in all:
+        rows.append(row)
+        if len(rows) == limit:
+            break
+    return rows
 
 
 def by_cursor(answer: Any) -> Mapping[str, Any]:

@@ -47,7 +47,7 @@ class Transport:
             "authorization": f"Bearer {key_of(api_key)}",
             "user-agent": f"deskwire-python/{__version__}",
         }
-        self._timeout = timeout
+        self._timeout = _above_zero(timeout)
         self._retries = retries
         self._owns_http = http_client is None
         self._http = http_client or _http_of_environment()
@@ -90,7 +90,7 @@ class Transport:
         content = None if body is None else _json(body)
         if content is not None:
             headers["content-type"] = "application/json"
-        seconds = self._timeout if timeout is None else timeout
+        seconds = self._timeout if timeout is None else _above_zero(timeout)
         held = seconds + float(parameters.get("wait", 0))
         request = self._http.build_request(
             method,
@@ -99,7 +99,7 @@ class Transport:
             content=content,
             headers=headers,
             # The service may hold the answer back for so long.
-            timeout=httpx.Timeout(held, connect=seconds),
+            timeout=httpx.Timeout(_or_none(held), connect=_or_none(seconds)),
         )
         longest = _LONGEST_DOCUMENT if is_document else _LONGEST_ANSWER
         for repetition in count():
@@ -170,6 +170,17 @@ def _http_of_environment() -> httpx.Client:
         return httpx.Client()
     except (ImportError, OSError, ValueError, httpx.InvalidURL) as cause:
         raise environment_error(cause) from cause
+
+
+def _above_zero(timeout: float) -> float:
+    if timeout > 0:
+        return timeout
+    raise ValueError(f"timeout must be above 0, not {timeout}")
+
+
+def _or_none(seconds: float) -> float | None:
+    """Sockets know no infinite time."""
+    return None if seconds == float("inf") else seconds
 
 
 def _read(response: httpx.Response, longest: int, end: float | None) -> bytes:

@@ -233,7 +233,7 @@ const readPayload = route({
   method: 'get',
   path: '/v1/webhooks/{id}/deliveries/{deliveryId}/payload',
   id: 'getDeliveryPayload',
-  summary: 'What the delivery would carry if it were sent now',
+  summary: 'Read the body that the delivery would have now',
   description:
     'Byte for byte what the next attempt sends as its body; of one that is not pending, what a retry would. Needs the read scope of its event as well.',
   answers: {
