@@ -1052,8 +1052,9 @@ begin
 end;
 $function$;
 
--- Makes the queues of these endpoints due, after deliveries were created or made due outside of a commit. It locks
--- the queues first, in their order, as a completion computes under that lock what is due on one.
+-- Makes the queues of these endpoints due, after deliveries were created or made due outside of a commit, or in
+-- one that may lie before where a queue has read to. It locks the queues first, in their order, as a completion
+-- computes under that lock what is due on one.
 --
 -- The deliveries may be due before where the worker that holds the queue has read to: `rewinds` tells it to begin
 -- again.
@@ -1081,8 +1082,8 @@ $function$;
 -- Beyond 1000 deliveries nothing is inserted, as nothing else of the organization can commit meanwhile: the
 -- subscriptions are noted, and workers create the deliveries in pieces after the commit.
 --
--- They are created and due at the commit's stamp, so that a worker that goes on from where it has read to misses
--- none: stamps increase in the order of commits (`read-position.ts`). Where clocks are so far apart that this would
+-- They are created and due at the commit's stamp, so that a worker that has read to a position and goes on from
+-- there misses none: stamps increase in the order of commits (`read-position.ts`). Where clocks are so far apart that this would
 -- delay them, it is now instead, and the worker begins again.
 --
 -- A queue that a worker holds is not changed, as its row would get a version with each commit: that worker is
@@ -1190,7 +1191,7 @@ create type commit_limits as (
   -- Of all objects of the organization; null: no limit.
   max_rows bigint,
   max_bytes bigint,
-  -- The delete of the call removes what it would detach as well.
+  -- The delete of the call also removes the rows that it would only detach from what is removed.
   erases boolean,
   -- The kinds of its changes; each operation with its kind, and find with the kind of a change that has terms; checks.
   kinds text[],
@@ -1576,6 +1577,8 @@ begin
 end;
 $function$;
 
+-- A template (db/sql-file.ts): what is between "each kind" and "end kind" repeats for every kind.
+--
 -- The commit function: the one writer of the rows of an organization, with their stamps, removals, events, counters and
 -- stored responses. The events of endpoints and the responses to their changes, others write under the same lock
 -- (record-event.sql, store-response.sql). It does what a call asks for in this order: versions, deletes, checks,
@@ -1730,8 +1733,8 @@ begin
         where c.response is not null and w.tail is not null));
   end if;
 
-  -- 8. Events, and the counters afterwards of each kind that was written. The first event of a change has the body of
-  -- all: `offset 0` gives them one id to begin with.
+  -- 8. Events, and the counters afterwards of each kind that was written. The body of a change is in its first
+  -- event alone; the ids of its events differ in the last digit, so `offset 0` makes one id for all of them.
 
   with told as (
     insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, changed,
@@ -1927,8 +1930,8 @@ begin
       perform archive_attempts(p_organization_id, p_webhook_id, p_id, v_first, v_last);
     end if;
     -- The rows are found by their ids and when they were due. By the ids alone the planner, which counts no dead
-    -- entries, may read all of an index; and a join with what came would. `generate_subscripts` makes it expect a
-    -- thousand results; arrays alone, ten, and a nested loop.
+    -- entries, may read all of an index, as it would for a join with the arguments. `generate_subscripts` makes it
+    -- expect a thousand results; arrays alone, ten, and a nested loop.
     update deliveries d set status = r.status, attempt_count = d.attempt_count + r.attempted::int,
           response_status = case when r.attempted then r.response_status else d.response_status end,
           response_body = case when r.attempted then r.response_body else d.response_body end,

@@ -44,13 +44,14 @@ ${resources.map(interfaceOfResource).join('')}`
       "Exclude<Scope, '*' | 'api_keys:manage'>",
     )
   return `/** Made by npm run generate from openapi.json: types and methods of every resource. */
+
+import type { CallPromise } from './call-promise.ts'
 import type { Erasure, Open, Pagination, RemovalRecord } from './envelope.ts'
 import type { Actor } from './event.ts'
 import type { List, ListParams, PagedList } from './list.ts'
 import { withMethods } from './methods.ts'
 import type { ActionOptions, CallOptions, CreateOptions } from './options.ts'
 import { ChangeableObjects, ChangeableResource, Resource } from './resource.ts'
-import type { CallPromise } from './call-promise.ts'
 import type { Send } from './transport.ts'
 
 /** The release of the service that this was made with. */

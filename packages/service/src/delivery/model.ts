@@ -56,7 +56,7 @@ export interface ClaimedDelivery {
     readonly id: string
     readonly type: string
     readonly createdAt: string
-    /** The subject's kind; `webhook` for a control event, such as a ping. */
+    /** The subject's kind; `endpoint` for an event about an endpoint, `webhook` for a ping. */
     readonly subjectKind: string
     /** Who caused it (`origin.ts`); null or missing where the endpoint does not ask. */
     readonly origin?: string | null

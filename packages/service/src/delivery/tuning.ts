@@ -216,7 +216,7 @@ export const deliveryTuning = deepFreeze({
     /** Chunk sizes, extensions and trailers. */
     framing: 64 * 1024,
   },
-  /** Names and their addresses: `target/`. */
+  /** Names and their addresses: `send/resolver.ts`. */
   resolver: {
     /** How long an answer is used, even if its TTL is longer: addresses change. */
     usedFor: 30_000,

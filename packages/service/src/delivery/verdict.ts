@@ -43,13 +43,12 @@ export interface DeliveryState {
   readonly isControl: boolean
 }
 
-/** By at most this part of its delay a retry comes later, so that the retries after an outage do not come at once. */
+/** A retry comes later by up to this part of its delay, so that the retries after an outage do not come at once. */
 const spread = 0.05
 
 /**
  * The verdict on an attempt that ended at `now` (milliseconds since the Unix epoch). `delays`: one for each retry, in
- * milliseconds.
- * `random`: from 0 to 1, how much later than its delay the retry comes.
+ * milliseconds. `random`: from 0 to 1, how much later than its delay the retry comes.
  */
 export function decide(
   delivery: DeliveryState,
@@ -169,8 +168,7 @@ export function isToReport(reported: string | null, { succeededAt, failures }: H
 }
 
 /**
- * Whether an endpoint is disabled for failing (specification 9.5): from the first failure since its last success.
- * Milliseconds.
+ * Whether an endpoint is disabled for failing: so long since its first failure after its last success. Milliseconds.
  */
 export function hasFailedTooLong(failingSince: number | null, now: number, disableAfter: number): boolean {
   return failingSince !== null && now - failingSince >= disableAfter

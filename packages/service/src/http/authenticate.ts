@@ -17,8 +17,8 @@ declare module 'fastify' {
     /** Set by `requireKey`: the look-up of the key took as long as in an outage of the database. */
     wasStalled: boolean
     /**
-     * Refuses a caller whose token of another authority has ended; null: it goes on, by a session that has not. Null
-     * itself where the token is of this installation.
+     * For a token of another authority; null where it is of this installation. Refuses its caller once it has ended;
+     * resolves to null while it has not.
      */
     renewCaller: (() => Promise<Problem | null>) | null
   }

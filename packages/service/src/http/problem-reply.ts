@@ -1,4 +1,4 @@
-/** Problems on the wire (RFC 9457; specification 12.1), also for requests that are not valid HTTP. */
+/** Problems on the wire (RFC 9457), also for requests that are not valid HTTP. */
 import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'

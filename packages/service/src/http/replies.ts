@@ -1,3 +1,4 @@
+/** The parts of a request's address and headers that routes read, and the bodies of lists. */
 import { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import { type Problem, problem } from '../kernel/errors.ts'

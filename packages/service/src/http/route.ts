@@ -1,4 +1,4 @@
-/** Registers routes. `checksOf` and `steps` list what a request passes in one, after the steps of `pipeline.ts`. */
+/** Registers routes. After the steps of `pipeline.ts` a request passes those of its route: `checksOf`, then `steps`. */
 import { readJson } from '@deskwire/sdk/json'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from 'fastify'
 import { type Authenticator, type Caller, recheckAfter } from '../auth/authenticator.ts'

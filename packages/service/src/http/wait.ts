@@ -1,7 +1,4 @@
-/**
- * The parameter `wait` of a list, and its answer, which is held back until there is something to report (specification
- * 7.6).
- */
+/** The parameter `wait` of a list, and its answer, which is held back until there is something to report. */
 import type { WaitingReaders } from '../journal/waiting-readers.ts'
 import { type Problem, quoted } from '../kernel/errors.ts'
 import { fail, ok, type Result } from '../kernel/outcome.ts'

@@ -133,7 +133,7 @@ export type Refusal =
 /** The stored bodies of the changes (removal records of deletes), in their order; or the refusals, by row id. */
 export type UnitOutcome = Outcome<readonly string[], ReadonlyMap<string, Refusal>>
 
-/** What an organization may store (specification 14.3, decision 33). Only creations are refused beyond it. */
+/** What an organization may store. Beyond it only creations are refused, so that it can be changed and made smaller. */
 export interface StorageLimits {
   readonly rows: number | null
   readonly bytes: number | null

@@ -10,7 +10,7 @@ create type commit_limits as (
   -- Of all objects of the organization; null: no limit.
   max_rows bigint,
   max_bytes bigint,
-  -- The delete of the call removes what it would detach as well.
+  -- The delete of the call also removes the rows that it would only detach from what is removed.
   erases boolean,
   -- The kinds of its changes; each operation with its kind, and find with the kind of a change that has terms; checks.
   kinds text[],

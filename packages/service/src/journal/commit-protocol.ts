@@ -133,7 +133,10 @@ export interface CommitAnswer {
   readonly clock_skew?: number | null
 }
 
-/** How far the clock of any process may be ahead of the database's, in milliseconds (decision 1). */
+/**
+ * How far the clock of any process may be ahead of the database's, in milliseconds: a clock further ahead would put the
+ * stream ahead until the others reach it.
+ */
 export const maxClockSkew = 60_000
 
 /** PostgreSQL's error code of a commit with a later time. Nothing was changed. */

@@ -1,3 +1,5 @@
+-- A template (db/sql-file.ts): what is between "each kind" and "end kind" repeats for every kind.
+--
 -- The commit function: the one writer of the rows of an organization, with their stamps, removals, events, counters and
 -- stored responses. The events of endpoints and the responses to their changes, others write under the same lock
 -- (record-event.sql, store-response.sql). It does what a call asks for in this order: versions, deletes, checks,
@@ -167,8 +169,8 @@ begin
         where c.response is not null and w.tail is not null));
   end if;
 
-  -- 8. Events, and the counters afterwards of each kind that was written. The first event of a change has the body of
-  -- all: `offset 0` gives them one id to begin with.
+  -- 8. Events, and the counters afterwards of each kind that was written. The body of a change is in its first
+  -- event alone; the ids of its events differ in the last digit, so `offset 0` makes one id for all of them.
 
   with told as (
     insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, changed,

@@ -45,7 +45,7 @@ export const defaultLimits: GroupLimits = {
 
 /**
  * Commits each part atomically; returns outcomes by part and unit. Throws if any part raised, and `lock_not_available`
- * when another process holds a clock: after `lockTimeout` where the call waits for the lock, else after milliseconds.
+ * when another process holds a clock row: after `lockTimeout` where the call waits for the lock, else within 250 ms.
  */
 type CommitCall = (
   parts: readonly CallPart[],

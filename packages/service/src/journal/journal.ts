@@ -1,6 +1,6 @@
 /**
  * The journal: the only writer of the stream. A change commits together with its events, deliveries, counters and
- * stored response, or not at all (specification 5.2, specification 7.1).
+ * stored response, or not at all.
  */
 import type { Pool } from 'pg'
 import { answerOf, callFunction, fromOrganization } from '../db/call-function.ts'

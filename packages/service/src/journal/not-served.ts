@@ -1,4 +1,4 @@
-/** How a database refuses statements for an organization that it does not serve (decision 65). Nothing was changed. */
+/** How a database refuses statements for an organization that it does not serve, as another has it. Nothing was changed. */
 import { OrganizationGone } from '../db/call-function.ts'
 
 /** PostgreSQL's error code of the refusal. */

@@ -50,7 +50,7 @@ export interface Route<Services = never> {
   readonly answers: Readonly<Record<string, Answer>>
   /** Its own error codes, without those that follow from access, path, body and idempotency. */
   readonly errors?: readonly ErrorCode[]
-  /** Accepts an Idempotency-Key (specification 13.1). */
+  /** Accepts an Idempotency-Key: a repeated request gets the stored response. */
   readonly once?: boolean
   /** Events that it causes; absent when the stream does not change. */
   readonly events?: () => Carriers

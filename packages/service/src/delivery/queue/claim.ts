@@ -23,7 +23,7 @@ import { type ReadPosition, unread } from './read-position.ts'
 const { clocksApart } = deliveryTuning.drain
 const { lostInARow, sentAlone } = deliveryTuning.leases
 
-/** Evaluated when a connection is free, so that waiting for one does not shorten the lease. Milliseconds. */
+/** Made when a connection is free, so that waiting for one does not shorten the lease. Milliseconds. */
 export interface ClaimOptions {
   readonly lease: Lease
   readonly now: number

@@ -54,8 +54,8 @@ begin
       perform archive_attempts(p_organization_id, p_webhook_id, p_id, v_first, v_last);
     end if;
     -- The rows are found by their ids and when they were due. By the ids alone the planner, which counts no dead
-    -- entries, may read all of an index; and a join with what came would. `generate_subscripts` makes it expect a
-    -- thousand results; arrays alone, ten, and a nested loop.
+    -- entries, may read all of an index, as it would for a join with the arguments. `generate_subscripts` makes it
+    -- expect a thousand results; arrays alone, ten, and a nested loop.
     update deliveries d set status = r.status, attempt_count = d.attempt_count + r.attempted::int,
           response_status = case when r.attempted then r.response_status else d.response_status end,
           response_body = case when r.attempted then r.response_body else d.response_body end,

@@ -8,7 +8,7 @@ import { deliveryTuning } from '../tuning.ts'
 
 const { lostInARow, sentAlone } = deliveryTuning.leases
 
-const releaseStatement = fillTemplate(readSql(import.meta.url, './release-queue.sql'), {
+const releaseStatement = fillTemplate(readSql(import.meta.url, './release-ended-worker.sql'), {
   lost_in_a_row: String(lostInARow),
   sent_alone: String(sentAlone),
 })

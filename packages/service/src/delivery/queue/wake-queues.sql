@@ -1,5 +1,6 @@
--- Makes the queues of these endpoints due, after deliveries were created or made due outside of a commit. It locks
--- the queues first, in their order, as a completion computes under that lock what is due on one.
+-- Makes the queues of these endpoints due, after deliveries were created or made due outside of a commit, or in
+-- one that may lie before where a queue has read to. It locks the queues first, in their order, as a completion
+-- computes under that lock what is due on one.
 --
 -- The deliveries may be due before where the worker that holds the queue has read to: `rewinds` tells it to begin
 -- again.

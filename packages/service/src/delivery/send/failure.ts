@@ -1,4 +1,4 @@
-/** Failures between the service and a receiver, as sentences of the delivery log (specification 11.2). */
+/** Failures between the service and a receiver, as sentences of the delivery log. */
 import { clipped } from '@deskwire/sdk/clipped'
 import { deliveryTuning } from '../tuning.ts'
 import type { SendOutcome } from '../verdict.ts'

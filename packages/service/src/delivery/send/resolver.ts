@@ -1,6 +1,6 @@
 /**
- * Resolves a host and checks every address. Answers are cached for their TTL, 30 s at most; registration asks anew
- * (specification 9.2).
+ * Resolves a host and checks every address. Answers are cached for their TTL, 30 s at most; registration asks anew,
+ * as its verdict is kept.
  */
 
 import { readFileSync, statSync } from 'node:fs'

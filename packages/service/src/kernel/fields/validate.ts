@@ -1,4 +1,4 @@
-/** Validates request bodies (specification 4.1). Once the list of errors is full, only names are checked. */
+/** Validates request bodies by a kind's fields. Once the list of errors is full, only names are checked. */
 import type { z } from 'zod'
 import {
   type FieldError,

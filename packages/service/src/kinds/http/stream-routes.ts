@@ -180,10 +180,7 @@ export function joinedFeeds(database: Database, kinds: readonly Kind[]) {
 /** 16 kinds have 65,535 sets, whose hashes take 4 MB and, once, 0.1 s. A cursor of more would have to name them. */
 const maxKinds = 16
 
-/**
- * The resource of a cursor: a hash of the kinds that its sync began with. That is nearly always all kinds that the key
- * may read; otherwise it is looked up among all sets of kinds.
- */
+/** The resource of a cursor, which holds its hash (`resourceKey`): the kinds that its sync began with. */
 export function streamResource(kinds: Iterable<string>): string {
   return `changes ${[...kinds].sort().join(' ')}`
 }
@@ -203,6 +200,7 @@ export function createStreamCursors(kinds: readonly string[]) {
     return all
   }
 
+  /** The kinds were nearly always all that the key may read; otherwise they are looked up among all sets. */
   function otherSet(key: string): readonly string[] | null {
     sets ??= allSets()
     const bits = sets.get(key)

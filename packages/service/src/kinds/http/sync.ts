@@ -72,7 +72,7 @@ export interface SyncSource<C> {
   readonly readers: WaitingReaders
 }
 
-/** The page that the query asks for (specification 7). */
+/** The page that the query asks for; with `wait`, as soon as it has a row. */
 export async function syncPage<C>(
   call: WaitingCall,
   { feed, kinds, readers }: SyncSource<C>,

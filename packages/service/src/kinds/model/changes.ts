@@ -1,4 +1,7 @@
-/** The write path of a kind: pure rules decide on the stored row, the journal commits, a conflict is decided again. */
+/**
+ * The write path of a kind: pure rules decide on the stored row, the journal commits, a conflict is decided again. The
+ * stream `GET /v1/changes` is kinds/http/stream-routes.ts.
+ */
 import type { Change, Refusal, RequestContext, ResponseToStore, Unit } from '../../journal/change.ts'
 import type { Journal } from '../../journal/journal.ts'
 import type { StoredRow } from '../../journal/rows.ts'
@@ -46,7 +49,7 @@ type Decide = (before: State) => Result<State, Problem>
 
 export type Changes = ReturnType<typeof createChanges>
 
-/** The value is the stored representation or removal record. A queued change whose `signal` aborts is not made. */
+/** A result is the stored representation or removal record. A queued change whose `signal` aborts is not made. */
 export function createChanges(services: ChangeServices) {
   const { kind, journal, rows, clock, queue } = services
   return { create, update, act, remove, erase }
