@@ -1,4 +1,4 @@
-/** An engine driven tick by tick: a movable clock, a real database, and scripted receivers. */
+/** An engine with a movable clock, a real database, and scripted receivers. */
 
 import { unshared } from '../service/src/db/fair-pool.ts'
 import { endpointScope } from '../service/src/delivery/endpoint/event-types.ts'
@@ -17,6 +17,7 @@ import { type ConcurrencyTuning, deliveryTuning } from '../service/src/delivery/
 import { kinds } from '../service/src/desk/index.ts'
 import type { Clock } from '../service/src/kernel/timestamps.ts'
 import { deliverySettings } from './delivery-settings.ts'
+import { type RunDue, withRunDue } from './run-due.ts'
 import type { TestService } from './service.ts'
 
 /** A request as a receiver sees it. */
@@ -28,7 +29,8 @@ export interface Sent {
 }
 
 export interface TestEngine {
-  readonly engine: Engine
+  /** `runDue` returns how many drains had something to do. */
+  readonly engine: Engine & RunDue
   readonly queues: EndpointQueues
   readonly sent: Sent[]
   /** Statuses of the next responses; the last one repeats. */
@@ -73,9 +75,28 @@ export function testEngine(
     unshared(service.database.pool),
     kinds.map((kind) => kind.table),
   )
+  /** Of drains that claimed their queue. */
+  const leases = new Set<string>()
+  const used = options.through?.(queues) ?? queues
   const engine = createEngine(
     {
-      queues: options.through?.(queues) ?? queues,
+      queues: {
+        ...used,
+        async claim(endpoint, options, known) {
+          let leaseId = ''
+          const claim = await used.claim(
+            endpoint,
+            () => {
+              const chosen = options()
+              leaseId = chosen.lease.id
+              return chosen
+            },
+            known,
+          )
+          if (claim !== null) leases.add(leaseId)
+          return claim
+        },
+      },
       send: options.send ?? scripted,
       signerOf: (claim) => signer(claim.endpoint, claim),
       scopeOf: (subjectKind) => {
@@ -96,7 +117,7 @@ export function testEngine(
     },
   )
   return {
-    engine,
+    engine: withRunDue(engine, () => leases.size),
     queues,
     sent,
     answer(...statuses) {

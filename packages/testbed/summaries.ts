@@ -7,6 +7,8 @@ import type { SummaryEngine } from '../service/src/summarizer/engine.ts'
 import { createSummarizer, type SummarySettings } from '../service/src/summarizer/summarizer.ts'
 import { summarySettings } from './delivery-settings.ts'
 import { makeCustomer } from './desk.ts'
+import { interposed } from './interpose.ts'
+import { type RunDue, withRunDue } from './run-due.ts'
 import type { Api, TestService } from './service.ts'
 import { storedEvents } from './stored.ts'
 
@@ -16,7 +18,8 @@ type Made = any
 export const summaryDelay = summarySettings.delay
 
 interface TestSummarizer extends AsyncDisposable {
-  readonly engine: SummaryEngine
+  /** `runDue` returns how many jobs ended, with a summary or without one. */
+  readonly engine: SummaryEngine & RunDue
 }
 
 /** `await using summarizer = testSummarizer(service, clock)`: one worker's. */
@@ -25,8 +28,12 @@ export function testSummarizer(
   clock: Clock,
   settings: Partial<SummarySettings> = {},
 ): TestSummarizer {
+  let ended = 0
+  const { pool } = interposed(service.database, async (text) => {
+    if (/^(delete from|update) summary_jobs\s.*lease_id = \$3$/s.test(text)) ended++
+  })
   const summarizer = createSummarizer({
-    pool: service.database.pool,
+    pool,
     clock,
     log: service.app.server.log,
     kinds,
@@ -35,7 +42,7 @@ export function testSummarizer(
     maxAttempts: 6,
   })
   return {
-    engine: summarizer.engine,
+    engine: withRunDue(summarizer.engine, () => ended),
     [Symbol.asyncDispose]: () => summarizer.close(),
   }
 }

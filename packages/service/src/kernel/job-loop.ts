@@ -13,8 +13,8 @@ export interface JobLoop {
   wake(): void
   /** Starts no more jobs, and waits for running ones. */
   stop(): Promise<void>
-  /** Runs all jobs that are due by the clock, and returns how many. For tests and commands. */
-  runDue(): Promise<number>
+  /** Nothing is under way or about to begin. */
+  readonly isIdle: boolean
 }
 
 /** Durations in milliseconds. */
@@ -52,7 +52,14 @@ export function jobLoop<Job extends { readonly organizationId: string }>(
     onFailure: (error) => onFailure(error, null),
   })
 
-  return { start: search.start, wake: search.wake, stop, runDue }
+  return {
+    start: search.start,
+    wake: search.wake,
+    stop,
+    get isIdle() {
+      return search.status === 'idle' && running.size === 0
+    },
+  }
 
   async function searchAndLaunch(): Promise<void> {
     for (const [organizationId, since] of paused) if (since() >= busyPause) paused.delete(organizationId)
@@ -101,18 +108,5 @@ export function jobLoop<Job extends { readonly organizationId: string }>(
       stopWithin,
       stopped.then(() => Promise.all(running)),
     )
-  }
-
-  async function runDue(): Promise<number> {
-    const busy = new Set<string>()
-    for (let ran = 0; ; ) {
-      const due = (await findDue(atOnce, [...busy])).filter(({ organizationId }) => !busy.has(organizationId))
-      if (due.length === 0 || stopping.signal.aborted) return ran
-      const outcome = await Promise.all(due.map(begin))
-      due.forEach(({ organizationId }, n) => {
-        if (outcome[n] === 'busy') busy.add(organizationId)
-        else ran++
-      })
-    }
   }
 }

@@ -100,7 +100,15 @@ export function createSummaryEngine(options: SummaryEngineOptions) {
     },
   })
 
-  return { start: searching.start, stop, runDue }
+  return {
+    start: searching.start,
+    wake: searching.wake,
+    stop,
+    /** Nothing is under way or about to begin. */
+    get isIdle() {
+      return searching.status === 'idle' && summaries.isIdle
+    },
+  }
 
   async function enqueue(): Promise<void> {
     // Not before the earliest time, however long the delay.
@@ -146,16 +154,6 @@ export function createSummaryEngine(options: SummaryEngineOptions) {
     await atMost(attemptsMayTake, ended)
     cut.abort()
     await atMost(settlingMayTake, ended)
-  }
-
-  /** Runs all jobs that are due by the clock, and returns their number. For tests and drains. */
-  async function runDue(): Promise<number> {
-    for (let done = 0; ; ) {
-      await enqueue()
-      const ran = await summaries.runDue()
-      if (ran === 0) return done
-      done += ran
-    }
   }
 }
 

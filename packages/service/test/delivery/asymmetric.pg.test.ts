@@ -9,6 +9,7 @@ import { deliverySettings } from '../../../testbed/delivery-settings.ts'
 import { testEngine } from '../../../testbed/engine.ts'
 import { makeWebhook, receiverUrl } from '../../../testbed/hooks.ts'
 import { startReceiver } from '../../../testbed/receiver.ts'
+import { runDue } from '../../../testbed/run-due.ts'
 import { testService } from '../../../testbed/service.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
 import type { PublicKey } from '../../src/delivery/endpoint/signing-keys-route.ts'
@@ -56,7 +57,7 @@ describe('over TLS', () => {
     const { secret } = await makeWebhook(api, { url, events: ['customer.created'], signatures: all })
     const made = await api.post('/v1/customers', { name: 'Zoë ☕' })
     try {
-      await worker.engine.runDue()
+      await runDue(worker.engine)
       const [request] = receiver.requests
       const { body, headers } = request!
       const keys = await publicKeys(service.url, api.organizationId)

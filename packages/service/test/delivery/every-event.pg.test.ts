@@ -15,6 +15,7 @@ import {
 } from '../../../testbed/desk.ts'
 import { dataOf, day, makeWebhook } from '../../../testbed/hooks.ts'
 import { answer, type ReceivedRequest, startReceiver } from '../../../testbed/receiver.ts'
+import { runDue } from '../../../testbed/run-due.ts'
 import { type Api, testService } from '../../../testbed/service.ts'
 import { kinds } from '../../src/desk/index.ts'
 import { createWorker } from '../../src/roles/worker.ts'
@@ -227,7 +228,7 @@ test('each arrives under its type, signed, with what GET or the sync answers, by
     let seen = 0
     for (const { what, act, types } of story) {
       await act(api, cast)
-      await worker.engine.runDue()
+      await runDue(worker.engine)
       const arrived = receiver.requests.slice(seen)
       seen += arrived.length
       expect(arrived.map(typeOf).sort(), what).toEqual([...types].sort())

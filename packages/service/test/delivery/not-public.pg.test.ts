@@ -8,6 +8,7 @@ import { deliverySettings } from '../../../testbed/delivery-settings.ts'
 import { makeCustomer } from '../../../testbed/desk.ts'
 import { type DnsServer, startDnsServer } from '../../../testbed/dns-server.ts'
 import { attemptsOf, deliveriesOf, makeWebhook, minute, readWebhook } from '../../../testbed/hooks.ts'
+import { runDue } from '../../../testbed/run-due.ts'
 import { type Answer, type TestService, testService } from '../../../testbed/service.ts'
 import { specialPurposeBlocks } from '../../src/delivery/send/address.ts'
 import { kinds } from '../../src/desk/index.ts'
@@ -99,7 +100,7 @@ test.each([
       dns.set('hook.test', { addresses: [ip], ttl: 0 })
       clock.advance(minute)
       await makeCustomer(api)
-      await worker.engine.runDue()
+      await runDue(worker.engine)
       const [delivery] = await deliveriesOf(api, id)
       const error = { code: 'address_not_public', message: sentence }
       expect(delivery).toMatchObject({ status: 'failed', lastError: error })

@@ -6,6 +6,7 @@ import { deliverySettings } from '../../../testbed/delivery-settings.ts'
 import { testEngine } from '../../../testbed/engine.ts'
 import { dataOf, deliveriesOf, makeWebhook } from '../../../testbed/hooks.ts'
 import { tables } from '../../../testbed/journal.ts'
+import { inRounds } from '../../../testbed/run-due.ts'
 import { type TestService, testService } from '../../../testbed/service.ts'
 import { unshared } from '../../src/db/fair-pool.ts'
 import type { Queryable } from '../../src/db/pool.ts'
@@ -49,35 +50,43 @@ export async function desk(
   }
 }
 
+/** `runDue` returns how many pieces were done. */
 export function deliveryJobsOn(
   { database, app }: TestService,
   clock: Clock,
   connection: Queryable = database.pool,
 ) {
-  return createDeliveryJobs({
-    database: unshared(connection),
-    tables,
-    maxAttempts: 6,
-    clock,
-    log: app.server.log,
-    onDeliveries: () => {},
-  })
+  let pieces = 0
+  const make = () =>
+    createDeliveryJobs({
+      database: unshared(connection),
+      tables,
+      maxAttempts: 6,
+      clock,
+      log: app.server.log,
+      onDeliveries: () => pieces++,
+    })
+  return inRounds(make, () => pieces)
 }
 
+/** `runDue` returns how many states were reported. */
 export function reportsOn(
   { database, app }: TestService,
   clock: Clock,
   connection: Queryable = database.pool,
 ) {
-  return createReports({
-    database: unshared(connection),
-    tables,
-    clock,
-    schedule: deliverySettings.schedule,
-    retention: deliverySettings.logRetention,
-    log: app.server.log,
-    onDeliveries: () => {},
-  })
+  let reported = 0
+  const make = () =>
+    createReports({
+      database: unshared(connection),
+      tables,
+      clock,
+      schedule: deliverySettings.schedule,
+      retention: deliverySettings.logRetention,
+      log: app.server.log,
+      onDeliveries: () => reported++,
+    })
+  return inRounds(make, () => reported)
 }
 
 export type Desk = Awaited<ReturnType<typeof desk>>

@@ -65,7 +65,10 @@ test('a search that fails goes on where it was, and what is due is sent meanwhil
       },
     }),
   })
-  await expect(engine.runDue()).rejects.toThrow('the database had enough')
+  await engine.runDue()
+  expect(places).toHaveLength(2)
+  // The next sweep does this too.
+  clock.advance(-2_000)
   await engine.runDue()
   // The first piece was not done again.
   expect(places[2]).toEqual(places[1])

@@ -18,6 +18,7 @@ import {
   type ReceiverOptions,
   startReceiver,
 } from '../../../testbed/receiver.ts'
+import { runDue } from '../../../testbed/run-due.ts'
 import { testService } from '../../../testbed/service.ts'
 import { createPool, endPool } from '../../src/db/pool.ts'
 import { kinds } from '../../src/desk/index.ts'
@@ -73,7 +74,7 @@ test('a change arrives as the specification has it, down to the bytes', async ()
   await using it = await installation()
   it.receiver.will(answer(202, `${'ä'.repeat(600)} and more`))
   const customer = await makeCustomer(it.api, { name: 'Zoë 🦁 </script> \u2028' })
-  await it.engine.runDue()
+  await runDue(it.engine)
   const got = await it.api.get(`/v1/customers/${customer.id}`)
   const [request] = it.receiver.requests
   expect(it.receiver.requests).toHaveLength(1)
@@ -105,7 +106,7 @@ test('one connection serves many deliveries, round after round', async () => {
   await using it = await installation()
   for (let n = 0; n < 5; n++) {
     await makeCustomer(it.api)
-    await it.engine.runDue()
+    await runDue(it.engine)
   }
   expect(it.receiver.requests).toHaveLength(5)
   expect(it.receiver.accepted).toBe(1)
@@ -127,7 +128,7 @@ describe('what goes wrong on the wire', () => {
       await using it = await installation({ clock, ...settings })
       it.receiver.will(behaviour, answer(200))
       await makeCustomer(it.api)
-      await it.engine.runDue()
+      await runDue(it.engine)
       expect(it.receiver.requests.map(({ path }) => path)).toEqual(['/hook?a=b%20c'])
       const [row] = await it.log()
       expect(row).toMatchObject({
@@ -139,7 +140,7 @@ describe('what goes wrong on the wire', () => {
       expect(delay).toBeGreaterThanOrEqual(minute)
       expect(delay).toBeLessThanOrEqual(minute * 1.05)
       clock.advance(delay)
-      await it.engine.runDue()
+      await runDue(it.engine)
       const ids = it.receiver.requests.map(({ headers }) => headers['x-service-event-id'])
       expect(ids).toEqual([row.eventId, row.eventId])
       expect(await it.log()).toMatchObject([{ status: 'succeeded', attemptCount: 2 }])
@@ -153,7 +154,7 @@ describe('what goes wrong on the wire', () => {
   ] as const)('a certificate of %s: nothing is sent', async (_title, certified, code) => {
     await using it = await installation({ receiver: certified })
     await makeCustomer(it.api)
-    await it.engine.runDue()
+    await runDue(it.engine)
     expect(it.receiver.requests).toEqual([])
     expect(await it.log()).toMatchObject([{ status: 'pending', lastError: { code }, responseStatus: null }])
   })
@@ -163,11 +164,11 @@ describe('what goes wrong on the wire', () => {
     await using it = await installation({ clock })
     await it.receiver.close()
     await makeCustomer(it.api)
-    await it.engine.runDue()
+    await runDue(it.engine)
     expect(await it.log()).toMatchObject([{ status: 'pending', lastError: { code: 'connection_failed' } }])
     it.dns.set('hook.test', 'SERVFAIL')
     clock.advance(minute * 1.05)
-    await it.engine.runDue()
+    await runDue(it.engine)
     expect(await it.log()).toMatchObject([
       { status: 'pending', attemptCount: 2, lastError: { code: 'resolver_failed' } },
     ])
@@ -185,7 +186,7 @@ describe('a name that was public when the endpoint was registered', () => {
     const clock = testClock()
     await using it = await installation({ clock })
     await makeCustomer(it.api)
-    await it.engine.runDue()
+    await runDue(it.engine)
     expect(it.receiver.requests).toHaveLength(1)
     // Answers are remembered for half a minute at most.
     clock.advance(30 * second)
@@ -193,7 +194,7 @@ describe('a name that was public when the endpoint was registered', () => {
     // What must not be reached: 127.0.0.1 on the receiver's port.
     await using loopback = await startReceiver({ ...authority.issue(['hook.test']), port: it.receiver.port })
     await makeCustomer(it.api)
-    await it.engine.runDue()
+    await runDue(it.engine)
     expect(it.receiver.requests).toHaveLength(1)
     expect(loopback.accepted).toBe(0)
     expect(await it.read()).toMatchObject({

@@ -10,6 +10,7 @@ import { heldSend } from '../../../testbed/held-send.ts'
 import { deliveriesOf, hour, makeWebhook, readWebhook } from '../../../testbed/hooks.ts'
 import { asToken, makeKey } from '../../../testbed/keys.ts'
 import { lockRow, waitingBackends, waitingChanges } from '../../../testbed/locks.ts'
+import { withRunDue } from '../../../testbed/run-due.ts'
 import { type Api, testService } from '../../../testbed/service.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
 import { nobodyObserves } from '../../src/delivery/model.ts'
@@ -31,12 +32,14 @@ function registrants(by: TestClock = clock) {
   const counted: string[] = []
   const observer = { ...nobodyObserves, disabled: (reason: string) => counted.push(reason) }
   const { pool } = shared().database
-  return {
-    ...createRegistrants({ pool, clock: by, log: shared().app.server.log, observer, onDeliveries: wake }),
-    woken: () => woken,
-    /** Why endpoints were disabled, as it is told to the metrics. */
-    counted,
-  }
+  const log = shared().app.server.log
+  const loop = createRegistrants({ pool, clock: by, log, observer, onDeliveries: wake })
+  /** Why endpoints were disabled, as it is told to the metrics. */
+  const more = { woken: () => woken, counted }
+  return Object.assign(
+    withRunDue(loop, () => woken),
+    more,
+  )
 }
 
 /** A key with an endpoint, and one more that the organization's first key registered. */

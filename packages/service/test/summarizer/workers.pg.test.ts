@@ -49,18 +49,21 @@ async function inTheMiddle(service: TestService, clock: Clock & { advance(ms: nu
   const summarizer = testSummarizer(service, clock, endpointAt(model.url))
   const conversation = await resolved(service.api)
   clock.advance(summaryDelay)
-  const running = summarizer.engine.runDue()
+  summarizer.engine.wake()
   await held.hanging(1)
   return {
     id: conversation.id as string,
     model,
     engine: summarizer.engine,
-    /** It answers, and the worker does what it then does. */
-    async answer(content: string) {
-      // What the engine finds to do afterwards is answered at once.
+    /** It answers; whatever it is asked afterwards is answered at once. */
+    release(content: string) {
       model.will(says('Asked again.'))
       held.release(content)
-      await running
+    },
+    /** It answers, and the worker does what it then does. */
+    async answer(content: string) {
+      this.release(content)
+      await summarizer.engine.runDue()
     },
     async [Symbol.asyncDispose]() {
       await summarizer[Symbol.asyncDispose]()
@@ -164,7 +167,7 @@ test('told to stop, a worker takes nothing more and finishes what is under way',
   const later = await resolved(service.api)
   clock.advance(summaryDelay)
   const stopped = it.engine.stop()
-  await it.answer('In time.')
+  it.release('In time.')
   await stopped
   expect((await read(service.api, it.id)).summary).toBe('In time.')
   expect((await read(service.api, later.id)).summary).toBe(null)

@@ -5,6 +5,7 @@ import { createAuthority } from '../../../testbed/certificates.ts'
 import { deliverySettings } from '../../../testbed/delivery-settings.ts'
 import { makeWebhook } from '../../../testbed/hooks.ts'
 import { startReceiver } from '../../../testbed/receiver.ts'
+import { runDue } from '../../../testbed/run-due.ts'
 import { testService } from '../../../testbed/service.ts'
 import { nobodyObserves } from '../../src/delivery/model.ts'
 import { observeAttempts } from '../../src/delivery/queue/trace-attempts.ts'
@@ -68,7 +69,7 @@ async function installation(telemetry: Telemetry | null) {
       expect((await api.patch(`/v1/customers/${customer.id}`, { name: 'Grace' })).status).toBe(200)
       expect((await api.get('/v1/customers?q=grace')).status).toBe(200)
       expect((await api.get('/v1/changes?updatedAfter=1970-01-01T00:00:00.000Z')).status).toBe(200)
-      await worker.engine.runDue()
+      await runDue(worker.engine)
     },
     async [Symbol.asyncDispose]() {
       await worker.close()

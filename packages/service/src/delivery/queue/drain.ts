@@ -49,7 +49,6 @@ export interface WorkerServices {
 }
 
 export interface DrainEnd {
-  readonly ran: boolean
   readonly more: boolean
   /** Its lease was lost, to another worker or because the database does not know it. */
   readonly lost: boolean
@@ -117,7 +116,7 @@ export class Drain {
     } finally {
       this.#limiter.close()
     }
-    return { ran: this.#latestClaim !== null, more: this.#hasMore, lost: this.#wasLost }
+    return { more: this.#hasMore, lost: this.#wasLost }
   }
 
   /**

@@ -45,8 +45,9 @@ export interface Engine {
    * database.
    */
   stop(): Promise<void>
-  runDue(): Promise<number>
   readonly inFlight: number
+  /** Nothing is under way or about to begin. */
+  readonly isIdle: boolean
 }
 
 interface RunningDrain {
@@ -85,14 +86,13 @@ export function createEngine(
     queues: otherQueues,
     exclusiveTasks,
     onDisabled() {
-      wakeUnlessDriven()
+      searching.wake()
       services.onHealth()
     },
   })
   /** By attempts a second: the endpoints that ask for as many share one, each under its own name. */
   const rates = new Map<number, RateLimiter>()
   const leaseLasts = leaseOf(services.schedule)
-  const rests = () => engine.hears && !isDriven
   const workerServices: WorkerServices = {
     workerId,
     leaseLasts,
@@ -100,7 +100,7 @@ export function createEngine(
     disablePolicy,
     shutdown,
     limitsOf,
-    rests,
+    rests: () => engine.hears,
   }
   const running = new Map<string, RunningDrain>()
   const searching = periodic({
@@ -125,14 +125,12 @@ export function createEngine(
     },
     onFailure: (error) => log.warn({ err: loggable(error) }, 'drains could not be looked after'),
   })
-  const sweeper = createSweeper(services, { stopWithin, onDeliveries: wakeUnlessDriven })
+  const sweeper = createSweeper(services, { stopWithin, onDeliveries: searching.wake })
   /** Queues may be leased to this worker without a drain. */
   let mayHoldMore = false
   const warn = thinned()
   /** Queues may be waiting for permits. */
   let behind = false
-  /** `runDue` drives the engine. */
-  let isDriven = false
   const paces: Readonly<Partial<Record<Priority, Pace>>> = {
     unproven: new Pace(betweenStarts.unproven, searching.wake),
     failing: new Pace(betweenStarts.failing, searching.wake),
@@ -152,9 +150,12 @@ export function createEngine(
       sweeper.start()
     },
     stop,
-    runDue,
     get inFlight() {
       return limiter.inUse
+    },
+    get isIdle() {
+      const isSearching = searching.status !== 'idle' || !sweeper.isIdle
+      return !isSearching && running.size === 0 && Object.values(paces).every((pace) => pace.isIdle)
     },
   }
   return engine
@@ -171,11 +172,7 @@ export function createEngine(
 
   function wakeAll(): void {
     for (const { drain } of running.values()) drain.wake()
-    wakeUnlessDriven()
-  }
-
-  function wakeUnlessDriven(): void {
-    if (!isDriven) searching.wake()
+    searching.wake()
   }
 
   /** Acts at once, or at that time by this worker's clock; later times are left to the next search. */
@@ -195,7 +192,7 @@ export function createEngine(
       const known = running.get(keyOf(queue))
       known?.drain.wakeForCommit()
       if (known !== undefined || (queue.worker ?? workerId) !== workerId) continue
-      if (behind || queue.priority !== 'healthy' || launch(queue) === null) search = true
+      if (behind || queue.priority !== 'healthy' || !launch(queue)) search = true
     }
     if (search) searching.wake()
   }
@@ -204,7 +201,7 @@ export function createEngine(
     mayHoldMore = false
     try {
       for (const queue of await queues.findHeld(workerId)) {
-        if (!running.has(keyOf(queue)) && launch(queue) === null) mayHoldMore = true
+        if (!running.has(keyOf(queue)) && !launch(queue)) mayHoldMore = true
       }
     } catch (error) {
       mayHoldMore = true
@@ -212,16 +209,15 @@ export function createEngine(
     }
   }
 
-  async function search(): Promise<readonly RunningDrain[]> {
+  async function search(): Promise<void> {
     const now = clock.now()
-    await sweeper.noticed(now, isDriven)
+    sweeper.noticed(now)
     const withPermits = priorities.filter((priority) => limiter.hasFreePermit(priority))
-    const open = withPermits.filter((priority) => isDriven || paces[priority]?.ask() !== false)
+    const open = withPermits.filter((priority) => paces[priority]?.ask() !== false)
     const due = open.length === 0 ? [] : await queues.findDue(workerId, now, open)
-    const begun: RunningDrain[] = []
+    let begun = 0
     const beginOf = (queue: DueQueue) => {
-      const drain = begin(queue)
-      if (drain !== null) begun.push(drain)
+      if (begin(queue)) begun++
     }
     behind = withPermits.length < priorities.length
     const foundOf = Map.groupBy(due, ({ priority }) => priority)
@@ -229,28 +225,32 @@ export function createEngine(
     let paced = 0
     for (const priority of open) {
       const found = foundOf.get(priority) ?? []
-      const pace = isDriven ? undefined : paces[priority]
+      const pace = paces[priority]
       if (pace === undefined) found.forEach(beginOf)
       else {
         pace.begin(found, beginOf)
         paced += found.length
       }
     }
-    if (isFull && (begun.length > 0 || paced > 1)) wakeUnlessDriven()
-    return begun
+    if (isFull && (begun > 0 || paced > 1)) searching.wake()
   }
 
-  function begin(queue: DueQueue): RunningDrain | null {
+  /** Returns whether a drain began. */
+  function begin(queue: DueQueue): boolean {
     const known = running.get(keyOf(queue))
-    known?.drain.wake()
-    const begun = known === undefined ? launch(queue) : null
-    if (known === undefined && begun === null) behind = true
-    return begun
+    if (known !== undefined) {
+      known.drain.wake()
+      return false
+    }
+    const began = launch(queue)
+    if (!began) behind = true
+    return began
   }
 
-  function launch(queue: DueQueue): RunningDrain | null {
+  /** Returns false if the worker stops or has no permit for the queue. */
+  function launch(queue: DueQueue): boolean {
     const own = shutdown.isRequested ? null : limiter.open(queue.priority)
-    if (own === null) return null
+    if (own === null) return false
     const servedBy = queue.priority === 'healthy' ? queues : otherQueues
     const drain = new Drain({ ...services, queues: servedBy }, workerServices, queue, own)
     const ended = drain
@@ -258,23 +258,21 @@ export function createEngine(
       .catch((error: Error) => {
         const { organizationId, webhookId } = queue
         warn(log, { organizationId, webhookId, err: loggable(error) }, 'a drain failed')
-        return { ran: false, more: false, lost: true }
+        return { more: false, lost: true }
       })
       .finally(() => {
         running.delete(keyOf(queue))
         if (running.size === 0) ticking.pause()
       })
     if (running.size === 0) ticking.start()
-    const begun = { drain, ended }
-    running.set(keyOf(queue), begun)
+    running.set(keyOf(queue), { drain, ended })
     void ended.then(({ more, lost }) => {
       if (lost) mayHoldMore = true
-      if (isDriven) return
       // A proven endpoint goes on at once; any other is found by the next search, by its priority.
       if (more && own.isProven) drainMore([{ ...queue, priority: own.priority }])
       else if (more || behind) searching.wake()
     })
-    return begun
+    return true
   }
 
   async function stop(): Promise<void> {
@@ -288,16 +286,6 @@ export function createEngine(
     shutdown.cut()
     await atMost(completingMayTake, ended)
     await ticking.stop()
-  }
-
-  async function runDue(): Promise<number> {
-    isDriven = true
-    for (let drains = 0; ; ) {
-      const begun = await search()
-      if (begun.length === 0) return drains
-      const ends = await Promise.all(begun.map(({ ended }) => ended))
-      drains += ends.filter(({ ran }) => ran).length
-    }
   }
 }
 
@@ -326,6 +314,11 @@ class Pace {
       this.#onOpen()
     }, wait)
     return false
+  }
+
+  /** All that was found has begun, and no call of `onOpen` is to come. */
+  get isIdle(): boolean {
+    return this.#timer === null && this.#elapsed() >= this.#closedUntil
   }
 
   /** To be called with what a search found, even if that is nothing. */

@@ -40,32 +40,33 @@ export function createSweeper(
   /** Searches still to be made for what a clock left in the future. */
   let suspicions = 0
   let position: QueuePosition | null = null
-  let searching: Promise<void> | null = null
 
-  const complain = (error: Error) =>
+  const { stopWithin, onDeliveries } = options
+  const onFailure = (error: Error) =>
     log.warn({ err: loggable(error) }, 'the sweep for stray deliveries failed; it will be tried again')
-  const sweeping = periodic({ every, stopWithin: options.stopWithin, run: sweepOnce, onFailure: complain })
+  const sweeping = periodic({ every, stopWithin, run: sweepOnce, onFailure })
+  const walking = periodic({ every: null, stopWithin, run: walk, onFailure })
 
   return {
     start: sweeping.start,
     /**
      * To be called with the time of each search, which shows that a clock was set back: then what is pending is
-     * searched, now and after the next sweeps. Resolves at once unless `waits`, as a million deliveries may be pending.
-     * Rejects only if `waits`.
+     * searched, now and after the next sweeps. No search of the engine waits for it, as a million deliveries may be
+     * pending.
      */
-    async noticed(now: number, waits: boolean): Promise<void> {
+    noticed(now: number): void {
       if (now < lastSearch - setBackBy) {
         suspicions = 1 + suspiciousSweeps
-        const searched = search()
-        if (waits) await searched
-        else searched.catch(complain)
+        walking.wake()
       }
-      // Not if the search failed: it is then noticed again.
       lastSearch = now
+    },
+    get isIdle(): boolean {
+      return walking.status === 'idle' && sweeping.status !== 'running'
     },
     /** Waits for work under way, `stopWithin` milliseconds at most. Never rejects. */
     async stop(): Promise<void> {
-      await Promise.all([sweeping.stop(), searching?.catch(() => {})])
+      await Promise.all([sweeping.stop(), walking.stop()])
     },
   }
 
@@ -73,26 +74,19 @@ export function createSweeper(
     const woken = await queues.sweep(clock.now(), leaseOf(schedule) + clocksDiffer)
     if (woken > 0)
       log.warn({ queues: woken }, "due deliveries were found whose endpoint's queue did not say so")
-    if (suspicions > 0) await search()
-  }
-
-  function search(): Promise<void> {
-    searching ??= walk().finally(() => {
-      searching = null
-    })
-    return searching
+    if (suspicions > 0) walking.wake()
   }
 
   /** Searches all that is pending and not due, piece by piece; after a failure it goes on from `position`. */
-  async function walk(): Promise<void> {
+  async function walk(signal: AbortSignal): Promise<void> {
     do {
       const { woken, next } = await queues.wakeAfterClockSetBack(clock.now(), position)
       position = next
       if (woken > 0) {
         log.warn({ deliveries: woken }, 'deliveries were found that a wrong clock had scheduled too late')
-        options.onDeliveries()
+        onDeliveries()
       }
-    } while (position !== null && sweeping.status !== 'stopped')
+    } while (position !== null && !signal.aborted)
     if (position === null) suspicions--
   }
 }
