@@ -6,6 +6,7 @@ import { type NamedPool, type Settled, settleDirectory } from './databases/settl
 import { DatabasesError, databasesSetting } from './db/databases.ts'
 import { explainFailureOf } from './db/failure.ts'
 import { migrate } from './db/migrate.ts'
+import { isServedHere } from './db/not-served.ts'
 import {
   type DatabaseSettings,
   namedDatabases,
@@ -132,7 +133,7 @@ export async function leastFull(databases: readonly OpenDatabase[]): Promise<Ope
       await migrateDatabase(database)
       const { rows } = await database.pool.query<{ rows: number; organizations: number }>(
         `select (select coalesce(sum(c.live_count), 0)::float8 from kind_counters c) as rows,
-           (select count(*)::int from organizations o where o.away is null) as organizations`,
+           (select count(*)::int from organizations o where ${isServedHere('o')}) as organizations`,
       )
       return { rows: 0, organizations: 0, ...rows[0], database }
     }),

@@ -200,6 +200,13 @@ test('ARCHITECTURE.md lists the rooms, each below those that it imports', () => 
   expect(upward).toEqual([])
 })
 
+test('the longest way from a room down to the lowest has at most 14 rooms', () => {
+  const depths = new Map<string, number>()
+  for (const [room, imported] of Object.entries(mayImport))
+    depths.set(room, 1 + Math.max(0, ...imported.map((below) => depths.get(below) ?? Number.NaN)))
+  expect(Math.max(...depths.values())).toBeLessThanOrEqual(14)
+})
+
 test('no file imports another that imports it, through however many and for its types alone', () => {
   const importsOf = new Map(sources.map(({ path, imports }) => [path, imports]))
   const done = new Set<string>()
@@ -285,7 +292,7 @@ describe('SQL', () => {
     })
     expect(stating.map(({ path }) => path)).toEqual([])
     const databaseFiles = inHttp.flatMap(({ imports }) => imports.filter((path) => path.startsWith('db/')))
-    expect(databaseFiles).toEqual(['db/failure.ts'])
+    expect([...new Set(databaseFiles)].sort()).toEqual(['db/failure.ts', 'db/not-served.ts'])
   })
 
   test('only the journal writes the stream, its events and its counters', () => {
@@ -331,6 +338,19 @@ describe('SQL', () => {
     const naming = /\bwebhooks w\b|(from|join|into|update) (only )?webhooks\b/
     const own = /^(webhooks|delivery)\/.*\.sql$|^db\/migrations\//
     expect(violations(naming).filter((path) => !own.test(path))).toEqual(['delivery/endpoints-table.ts'])
+  })
+
+  test('beside the room of several databases, few statements say which organizations are served here', () => {
+    const others = violations(/\baway\b/).filter((path) => !/^(databases|moves|db\/migrations)\//.test(path))
+    expect(others).toEqual([
+      'db/not-served.ts',
+      // Whether the organization of a claimed queue is suspended or served elsewhere.
+      'delivery/queue/claim-endpoint.sql',
+      'delivery/queue/hold-suspended.sql',
+      // The clock row, which each write locks.
+      'journal/commit.sql',
+      'journal/lock-clock.sql',
+    ])
   })
 
   test('only a restore, into an empty database, and a move, of what the journal wrote elsewhere, put rows in past the journal', () => {

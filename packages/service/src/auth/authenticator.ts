@@ -7,6 +7,7 @@ import { readJson } from '@deskwire/sdk/json'
 import type { Pool } from 'pg'
 import { createRateLimiter, type Quota, type RateLimit, type RateLimiter } from '../admission/rate-limit.ts'
 import { onlyRead } from '../db/client.ts'
+import { isServedElsewhere } from '../db/not-served.ts'
 import {
   arrayParameter,
   hiddenArray,
@@ -187,7 +188,7 @@ export function createLookUp(pool: Pool, clock: Clock): (token: string) => Promi
              d.api_key_id, array_to_json(k.scopes) as scopes, ${milliseconds('d.expires_at')} as token_expires_at,
              ${milliseconds('k.expires_at')} as key_expires_at,
              case when o.suspended_at is not null then true end as suspended,
-             case when o.away is not null then true end as elsewhere${session}
+             case when ${isServedElsewhere('o')} then true end as elsewhere${session}
            from ${directory}
            join api_keys k on k.organization_id = d.organization_id and k.id = d.api_key_id
            join organizations o on o.organization_id = d.organization_id

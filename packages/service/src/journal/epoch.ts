@@ -4,6 +4,7 @@
  * of the lost span, and a clock past that span: no new commit gets a stamp that a lost one may have had.
  */
 import { randomInt } from 'node:crypto'
+import { isServedHere } from '../db/not-served.ts'
 import type { Tx } from '../db/pool.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import { maxClockSkew } from './commit-protocol.ts'
@@ -23,13 +24,15 @@ export interface NewEpoch {
  */
 export async function beginEpoch(tx: Pick<Tx, 'query'>, now: number): Promise<NewEpoch> {
   await tx.query(
-    'select o.organization_id from organization_clocks o where o.away is null order by o.organization_id for update',
+    `select o.organization_id from organization_clocks o
+       where ${isServedHere('o')} order by o.organization_id for update`,
   )
   const epoch = await unusedEpoch(tx)
   const noted = await tx.query(
     `insert into restores (organization_id, epoch, restored_to, restored_at)
        select o.organization_id, $1, o.last_stamp,
-           greatest(o.last_stamp, $2) + interval '${lostSpanMargin} milliseconds' from clocks o where o.away is null`,
+           greatest(o.last_stamp, $2) + interval '${lostSpanMargin} milliseconds'
+         from clocks o where ${isServedHere('o')}`,
     [epoch, formatTimestamp(now)],
   )
   await tx.query(

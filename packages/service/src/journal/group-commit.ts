@@ -10,10 +10,10 @@
  */
 import type { DatabaseError } from 'pg'
 import { isHeldElsewhere, isRowMisplaced, ranOut, rolledBack } from '../db/failure.ts'
+import { notServedCode } from '../db/not-served.ts'
 import { stopwatch } from '../kernel/timestamps.ts'
 import type { Change, Unit, UnitOutcome } from './change.ts'
 import { clockAheadCode } from './commit-protocol.ts'
-import { notServedCode } from './not-served.ts'
 
 export interface GroupLimits {
   /** Of a batch. A unit with more is large, and committed alone. */

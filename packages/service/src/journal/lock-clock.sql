@@ -3,7 +3,7 @@
 --
 -- Fails with `lock_not_available` after the caller's limit or 250 ms, as a connection should not wait for a transaction
 -- that may take a minute. The caller tries again (`GroupCommit.exclusiveTask`, `unlessBusy`). Other rows are held for
--- moments only, so they have no limit. Fails with `DW003` (`journal/not-served.ts`) where another database serves the
+-- moments only, so they have no limit. Fails with `DW003` (`db/not-served.ts`) where another database serves the
 -- organization.
 create function lock_clock(p_organization_id uuid) returns void
 language plpgsql volatile as $function$

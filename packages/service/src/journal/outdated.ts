@@ -1,4 +1,6 @@
 /** Finds rows of an earlier version of their kind, by the partial index of `indexOutdated`. */
+
+import { isServedHere } from '../db/not-served.ts'
 import type { Queryable } from '../db/pool.ts'
 import { nilUuid } from '../kernel/ids.ts'
 import { timestampText } from './body.ts'
@@ -33,7 +35,8 @@ export async function organizationsWith(
        select (select t.organization_id from ${table} t
            where t.organization_id > o.organization_id and ${condition} order by t.organization_id limit 1)
          from o where o.organization_id is not null)
-     select o.organization_id from o join organizations g on g.organization_id = o.organization_id and g.away is null`,
+     select o.organization_id from o
+       join organizations g on g.organization_id = o.organization_id and ${isServedHere('g')}`,
   )
   return rows.map(({ organization_id }) => organization_id)
 }

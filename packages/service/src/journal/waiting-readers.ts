@@ -1,9 +1,9 @@
 /** Readers that wait for a change (specification 7.6), woken by notifications, and by polls in case one is lost. */
 import type { Pool } from 'pg'
 import { FairQueue, LimitExceeded, noQueue } from '../admission/fair-queue.ts'
+import { OrganizationNotServed } from '../db/not-served.ts'
 import { hiddenArray } from '../db/text-query.ts'
 import { singleFlight } from '../kernel/shared-work.ts'
-import { OrganizationNotServed } from './not-served.ts'
 import type { StreamNotification } from './notifier.ts'
 
 interface Interest {

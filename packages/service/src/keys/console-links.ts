@@ -9,12 +9,12 @@ import { hashToken, isToken, newToken } from '../auth/token.ts'
 import { announced, type Directory } from '../databases/directory.ts'
 import type { Database } from '../db/fair-pool.ts'
 import type { SchemaFunction } from '../db/migration.ts'
+import { isServedElsewhere, OrganizationNotServed } from '../db/not-served.ts'
 import { readSql, schemaObject } from '../db/sql-file.ts'
 import { encodeResponse, type Sealed } from '../idempotency/stored-responses.ts'
 import type { ResponseToStore } from '../journal/change.ts'
 import { lockClockFunction, replayedFunction, storeResponseFunction } from '../journal/functions.ts'
 import type { CallUnderClock } from '../journal/journal.ts'
-import { OrganizationNotServed } from '../journal/not-served.ts'
 import { noSuch, type Problem, problem } from '../kernel/errors.ts'
 import { integer, text, wordList } from '../kernel/fields/fields.ts'
 import { parseCreation, type Shape } from '../kernel/fields/validate.ts'
@@ -273,12 +273,12 @@ export function createKeySessions(services: {
   const grantable = services.scopes.filter((scope) => scope !== managingScope && scope !== '*')
   return async ({ organizationId, apiKeyId }, wanted) => {
     // The rows that a move left here may be older than those of the database that serves the organization.
-    const { rows } = await database.of(organizationId).query<{ away: string | null }>({
-      name: 'read_away',
-      text: 'select o.away from organizations o where o.organization_id = $1',
+    const { rows } = await database.of(organizationId).query({
+      name: 'is_served_elsewhere',
+      text: `select 1 from organizations o where o.organization_id = $1 and ${isServedElsewhere('o')}`,
       values: [organizationId],
     })
-    if (rows[0] !== undefined && rows[0].away !== null) throw new OrganizationNotServed()
+    if (rows.length > 0) throw new OrganizationNotServed()
     const key = await keys.read(organizationId, apiKeyId)
     if (key === null || hasExpired(key, clock.now())) return null
     const scopes = grantable.filter(

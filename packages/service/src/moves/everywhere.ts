@@ -62,10 +62,10 @@ export async function listEverywhere(
     for (const one of await listOrganizations(database.pool, organizationId))
       held.push({ ...one, database: database.name })
   }
-  const served = new Set(held.flatMap((one) => (one.away ? [] : [one.organizationId])))
+  const served = new Set(held.flatMap((one) => (one.isServedElsewhere ? [] : [one.organizationId])))
   const listed = new Map<string, ListedOrganization>()
-  for (const { away, ...one } of held) {
-    if (!away) listed.set(one.organizationId, one)
+  for (const { isServedElsewhere, ...one } of held) {
+    if (!isServedElsewhere) listed.set(one.organizationId, one)
     else if (!served.has(one.organizationId) && !listed.has(one.organizationId)) {
       const own = await directory.databaseOf(one.organizationId)
       // It has left one database and is about to arrive in the other.
@@ -141,7 +141,7 @@ async function deleteFrom(
 ): Promise<number> {
   const [held] = await listOrganizations(pool, organizationId)
   // The triggers of a move would refuse the change.
-  if (held?.away === true) await endCapture(pool, organizationId)
+  if (held?.isServedElsewhere === true) await endCapture(pool, organizationId)
   const rows = held && (await deleteOrganization(pool, clock, organizationId, { onPiece }))
   if (rows != null) return rows
   let left = 0

@@ -3,7 +3,7 @@
 --
 -- The fence: each writer holds a shared lock until its transaction ends; the mover takes it exclusively, and has then
 -- seen all that will ever be written there. Once the organization has left, a writer is refused with `DW003`
--- (`journal/not-served.ts`), but rows left behind may be deleted when they expire.
+-- (`db/not-served.ts`), but rows left behind may be deleted when they expire.
 --
 -- The notes: the key of each row that is written, so that it is copied again. A table whose rows move at the cutover
 -- (__at_cutover__) has none, and no row of it is deleted after that either.

@@ -3,6 +3,7 @@
 import type { Pool } from 'pg'
 import { OrganizationGone } from '../db/call-function.ts'
 import type { Database } from '../db/fair-pool.ts'
+import { isServedElsewhere } from '../db/not-served.ts'
 import { problem } from '../kernel/errors.ts'
 import type { StateOf } from '../kernel/fields/field.ts'
 import { flag, text } from '../kernel/fields/fields.ts'
@@ -118,12 +119,12 @@ export interface OrganizationStatus {
 }
 
 export interface OrganizationCopy extends OrganizationStatus {
-  /** This database does not serve it: a move left this copy, or is creating it. */
-  readonly away: boolean
+  /** A move left this copy, or is creating it. */
+  readonly isServedElsewhere: boolean
 }
 
 interface OrganizationRow {
-  readonly away: boolean
+  readonly is_served_elsewhere: boolean
   readonly organization_id: string
   readonly name: string
   readonly suspended_at: Date | null
@@ -140,7 +141,8 @@ export async function listOrganizations(
   organizationId: string | null = null,
 ): Promise<readonly OrganizationCopy[]> {
   const { rows } = await pool.query<OrganizationRow>(
-    `select o.organization_id, o.name, o.suspended_at, o.deletion_began_at, o.created_at, o.away is not null as away,
+    `select o.organization_id, o.name, o.suspended_at, o.deletion_began_at, o.created_at,
+         ${isServedElsewhere('o')} as is_served_elsewhere,
          (select count(*)::int from api_keys k where k.organization_id = o.organization_id) as keys,
          coalesce(c.rows, 0)::float8 as rows, coalesce(c.bytes, 0)::float8 as bytes
        from organizations o
@@ -159,6 +161,6 @@ export async function listOrganizations(
     keys: row.keys,
     rows: row.rows,
     bytes: row.bytes,
-    away: row.away,
+    isServedElsewhere: row.is_served_elsewhere,
   }))
 }

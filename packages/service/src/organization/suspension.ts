@@ -1,5 +1,6 @@
 /** While an organization is suspended, keys get 403 and deliveries wait; nothing is changed or lost (decision 43). */
 import type { Pool } from 'pg'
+import { isServedElsewhere } from '../db/not-served.ts'
 import { transaction } from '../db/pool.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 
@@ -79,8 +80,8 @@ export function markCopy(
   return transaction(pool, async (tx) => {
     await tx.query(as, [organizationId])
     const { rowCount } = await tx.query(
-      `update organizations set suspended_at = $2
-         where organization_id = $1 and away is not null and deletion_began_at is null`,
+      `update organizations o set suspended_at = $2
+         where o.organization_id = $1 and ${isServedElsewhere('o')} and o.deletion_began_at is null`,
       [organizationId, suspendedAt === null ? null : formatTimestamp(suspendedAt)],
     )
     return rowCount === 1

@@ -1,6 +1,7 @@
 /** Erases removed objects from events, receivers' answers and stored responses, and deletes these after 24 hours. */
 import type { Pool } from 'pg'
 import { fromOrganization } from '../db/call-function.ts'
+import { isServedHere } from '../db/not-served.ts'
 import { transaction } from '../db/pool.ts'
 import { byOrganization, step, stepByStep } from '../db/steps.ts'
 import { storedForMilliseconds } from '../idempotency/stored-responses.ts'
@@ -185,7 +186,8 @@ function uncount(
 ): Promise<void> {
   return transaction(pool, async (tx) => {
     const clock = await tx.query(
-      'select 1 from organization_clocks c where c.organization_id = $1 and c.away is null for no key update',
+      `select 1 from organization_clocks c
+         where c.organization_id = $1 and ${isServedHere('c')} for no key update`,
       [organizationId],
     )
     const { rows } = await tx.query<{ counted: number }>(gone, [...values])

@@ -5,9 +5,9 @@
  */
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
+import { notServedOrganizations } from '../db/not-served.ts'
 import { byOrganization, removeInSteps, step, stepByStep } from '../db/steps.ts'
 import { noLimits, type StorageLimits } from '../journal/change.ts'
-import { notServedOrganizations } from '../journal/not-served.ts'
 import { loggable } from '../kernel/log.ts'
 import { periodic } from '../kernel/periodic.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'

@@ -4,6 +4,7 @@
  * time to its end, so a job is due again when its worker dies.
  */
 import type { Pool } from 'pg'
+import { isServedHere } from '../db/not-served.ts'
 import { nilUuid } from '../kernel/ids.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 
@@ -208,7 +209,7 @@ const findUnsummarized = `
       select c.organization_id, c.id, c.resolved_at,
           (row_number() over (order by c.resolved_at, c.organization_id, c.id))::int as ordinal
         from conversations c
-        join organizations o on o.organization_id = c.organization_id and o.away is null
+        join organizations o on o.organization_id = c.organization_id and ${isServedHere('o')}
         where c.resolved_at is not null and c.summarized_at is null
           and c.resolved_at <= $1 and c.resolved_at >= $2
           and (c.resolved_at, c.organization_id, c.id) > ($2::timestamptz, $3::uuid, $4::uuid)

@@ -19,7 +19,7 @@ import { severalDatabases } from '../../../testbed/several-databases.ts'
 import { rowsWith } from '../../../testbed/stored.ts'
 import { recheckAfter } from '../../src/auth/authenticator.ts'
 import { createDirectory } from '../../src/databases/directory.ts'
-import { notServedCode } from '../../src/journal/not-served.ts'
+import { notServedCode } from '../../src/db/not-served.ts'
 import { stopwatch, systemClock } from '../../src/kernel/timestamps.ts'
 import { fenceLimits, finishMoves } from '../../src/moves/cutover.ts'
 import {

@@ -4,8 +4,8 @@
  * database forgets the old key. It can be interrupted anywhere and repeated.
  */
 import type { Pool } from 'pg'
+import { notServedOrganizations } from '../../db/not-served.ts'
 import { transaction } from '../../db/pool.ts'
-import { notServedOrganizations } from '../../journal/not-served.ts'
 import { createSecretBox, keyCheckOf, type SecretOwner, tryOpening } from './secrets.ts'
 import { claimKey, createOpener, type EncryptionKeys, readNamedKeys } from './vault.ts'
 

@@ -1,8 +1,8 @@
 /** Leases of endpoint queues that end without their worker: counted, and released by its supervisor or by a restore. */
 import type { Pool } from 'pg'
+import { notServedOrganizations } from '../../db/not-served.ts'
 import type { Tx } from '../../db/pool.ts'
 import { fillTemplate, readSql } from '../../db/sql-file.ts'
-import { notServedOrganizations } from '../../journal/not-served.ts'
 import { formatTimestamp } from '../../kernel/timestamps.ts'
 import { deliveryTuning } from '../tuning.ts'
 

@@ -3,6 +3,7 @@
  * set back.
  */
 import type { FastifyBaseLogger } from 'fastify'
+import { isServedElsewhere } from '../../db/not-served.ts'
 import type { Queryable } from '../../db/pool.ts'
 import { nilUuid } from '../../kernel/ids.ts'
 import { loggable } from '../../kernel/log.ts'
@@ -112,8 +113,8 @@ const firstPosition: QueuePosition = {
 }
 
 /** SQL array of the organizations that are suspended or not served here, read once a statement. */
-export const suspendedOrganizations =
-  'array(select o.organization_id from organizations o where o.suspended_at is not null or o.away is not null)'
+export const suspendedOrganizations = `array(select o.organization_id from organizations o
+  where o.suspended_at is not null or ${isServedElsewhere('o')})`
 
 /**
  * Wakes queues with something due that do not say so, and those leased for longer than `longestLease` (ms), by one
