@@ -1,8 +1,8 @@
 /** Offloads large requests, which would block this thread: it checks the key, reads bytes and sends the response. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, InjectOptions } from 'fastify'
-import { freeBytes } from '../kernel/free-bytes.ts'
 import { callerOf } from './authenticate.ts'
 import { forwardedHeaders } from './origin.ts'
+import { freeBytes } from './read-body.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

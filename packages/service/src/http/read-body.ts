@@ -20,7 +20,6 @@ import {
 } from '../kernel/errors.ts'
 import { isStorable } from '../kernel/fields/fields.ts'
 import { pointerWithin } from '../kernel/fields/validate.ts'
-import { freeBytes } from '../kernel/free-bytes.ts'
 import { fail, ok, type Result } from '../kernel/outcome.ts'
 
 /** Error codes: the body is too long; the client disconnected before all of it came. */
@@ -88,6 +87,15 @@ export function readBody(
 /** Its first bytes, without the memory of the rest. */
 function cutTo(length: number, buffer: Buffer): Buffer {
   return buffer.length === length ? buffer : Buffer.from((buffer.buffer as ArrayBuffer).transfer(length))
+}
+
+/**
+ * Frees memory at once: V8 would count it until the next full collection, and collect earlier (decision 78). Leaves an
+ * empty array. Bytes that share their memory, as small buffers do, are not freed.
+ */
+export function freeBytes({ buffer, byteLength }: Uint8Array): void {
+  if (buffer instanceof ArrayBuffer && byteLength === buffer.byteLength && !buffer.detached)
+    buffer.transfer(0)
 }
 
 /** Reads and drops the rest of a body after its response: closing the connection could lose the response. */

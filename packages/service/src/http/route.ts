@@ -7,7 +7,6 @@ import type { IdempotencyStore, KeyedResponse } from '../idempotency/stored-resp
 import { versionOf } from '../journal/body.ts'
 import type { RequestContext } from '../journal/change.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
-import { freeBytes } from '../kernel/free-bytes.ts'
 import type { Outcome, Result } from '../kernel/outcome.ts'
 import {
   type Answer,
@@ -21,7 +20,7 @@ import { actingTeammate, callerOf, recheckCaller, requireKey, type TokenExchange
 import { idempotencyOf, runOnce } from './idempotency.ts'
 import { readQuery, unknownParameter } from './list-parameters.ts'
 import { sendProblem } from './problem-reply.ts'
-import { offloadBeyond } from './read-body.ts'
+import { freeBytes, offloadBeyond } from './read-body.ts'
 import { entityTag, pathOf, searchParameters } from './replies.ts'
 import { withoutSlash } from './unknown-address.ts'
 

@@ -1,10 +1,15 @@
 /** Readers that wait for a change (specification 7.6), woken by notifications, and by polls in case one is lost. */
+import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
 import { FairQueue, LimitExceeded, noQueue } from '../admission/fair-queue.ts'
+import { listen } from '../db/listen.ts'
 import { OrganizationNotServed } from '../db/not-served.ts'
+import type { DatabaseAddress } from '../db/pool.ts'
 import { hiddenArray } from '../db/text-query.ts'
+import { loggable } from '../kernel/log.ts'
+import { periodic } from '../kernel/periodic.ts'
 import { singleFlight } from '../kernel/shared-work.ts'
-import type { StreamNotification } from './notifier.ts'
+import { decodeNotification, type StreamNotification, streamChannel } from './notifier.ts'
 
 interface Interest {
   readonly organizationId: string
@@ -181,5 +186,43 @@ export function createReadClocks(pool: Pool): ReadClocks {
       values: [organizationIds],
     })
     return new Map(rows.map((row) => [row.organization_id, row.last_stamp.getTime()]))
+  }
+}
+
+/** Milliseconds: the longest delay after a lost notification. */
+const pollEvery = 1_000
+/** Milliseconds that a stop waits for the running query, which then ends with its pool. */
+const stopWithin = 1_000
+
+/**
+ * Wakes readers by notifications of commits, and by polls in case one is lost. Uses one connection and one query a
+ * second for all readers; `close` ends both. `database`: its name among several.
+ */
+export function startStreamListener(
+  readers: WaitingReaders,
+  address: DatabaseAddress,
+  log: FastifyBaseLogger,
+  database: string | null = null,
+): { close(): Promise<void> } {
+  const of = database === null ? {} : { database }
+  const complain = (error: Error) =>
+    log.warn({ ...of, err: loggable(error) }, 'notifications of the stream cannot be received; trying again')
+  const listener = listen(
+    address,
+    streamChannel,
+    (payload) => readers.notify(decodeNotification(payload)),
+    complain,
+  )
+  const polling = periodic({
+    every: pollEvery,
+    stopWithin,
+    run: () => readers.poll(),
+    onFailure: complain,
+  })
+  polling.start()
+  return {
+    async close() {
+      await Promise.all([polling.stop(), listener.close()])
+    },
   }
 }

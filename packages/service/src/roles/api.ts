@@ -6,12 +6,12 @@ import { listen as listenTo } from '../db/listen.ts'
 import type { DatabaseAddress } from '../db/pool.ts'
 import { maxClockSkew } from '../journal/commit-protocol.ts'
 import type { NotifyWorker } from '../journal/notifier.ts'
+import { startStreamListener } from '../journal/waiting-readers.ts'
 import { atMost } from '../kernel/periodic.ts'
 import type { Running } from './listen.ts'
 import { addressOf, listen, type Where } from './listen.ts'
 import { createOffloadThread } from './offload.ts'
 import type { ServedDatabase } from './prepare.ts'
-import { startStreamListener } from './stream-listener.ts'
 
 const requestsEndWithin = 12_000
 /**

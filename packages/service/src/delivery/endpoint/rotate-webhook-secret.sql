@@ -25,7 +25,11 @@ begin
     where organization_id = p_organization_id and webhook_id = p_webhook_id and expires_at <= p_now;
   update webhook_secrets set expires_at = p_expires_at
     where organization_id = p_organization_id and webhook_id = p_webhook_id and expires_at is null;
-  perform add_webhook_secret(p_organization_id, p_webhook_id, p_now, p_secret_id, p_sealed);
+  -- Later than every other of the endpoint, whatever the clocks say: it is the first to sign.
+  insert into webhook_secrets (organization_id, webhook_id, id, sealed, created_at)
+    select p_organization_id, p_webhook_id, p_secret_id, p_sealed,
+        greatest(p_now, max(s.created_at) + interval '1 millisecond')
+      from webhook_secrets s where s.organization_id = p_organization_id and s.webhook_id = p_webhook_id;
   update webhooks set updated_at = p_updated_at where organization_id = p_organization_id and id = p_webhook_id;
   return 'done';
 end;

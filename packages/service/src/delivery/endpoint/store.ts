@@ -1,18 +1,52 @@
 import type { Database } from '../../db/fair-pool.ts'
+import type { SchemaFunction } from '../../db/migration.ts'
+import { readSql, schemaObject } from '../../db/sql-file.ts'
 import type { Sealed } from '../../idempotency/stored-responses.ts'
+import {
+  lockClockFunction,
+  replayedFunction,
+  requireSealedWithFunction,
+  storeResponseFunction,
+} from '../../journal/functions.ts'
 import type { CallUnderClock } from '../../journal/journal.ts'
 import { formatTimestamp } from '../../kernel/timestamps.ts'
 import { fromShown, hasNotEnded, shownColumns } from '../endpoints-table.ts'
-import { missedFunction } from '../queue/functions.ts'
 import {
+  insertDeliveriesFunction,
+  missedFunction,
+  newDeliveryType,
+  wakeQueuesFunction,
+} from '../queue/functions.ts'
+import type { WebhookRow } from './webhook.ts'
+
+const sql = (file: string) => readSql(import.meta.url, file)
+
+const uses = [
+  lockClockFunction,
+  replayedFunction,
+  requireSealedWithFunction,
+  storeResponseFunction,
+  newDeliveryType,
+  insertDeliveriesFunction,
+  wakeQueuesFunction,
+]
+
+/** Each takes the organization's clock row, so that they never interleave with the creation of deliveries. */
+const createFunction: SchemaFunction = schemaObject(sql('./create-webhook.sql'), uses)
+const updateFunction: SchemaFunction = schemaObject(sql('./update-webhook.sql'), uses)
+const deleteFunction: SchemaFunction = schemaObject(sql('./delete-webhook.sql'), uses)
+export const rotateFunction: SchemaFunction = schemaObject(sql('./rotate-webhook-secret.sql'), uses)
+const dropPreviousFunction: SchemaFunction = schemaObject(sql('./drop-previous-secrets.sql'), uses)
+const pingFunction: SchemaFunction = schemaObject(sql('./ping-webhook.sql'), uses)
+
+export const webhookFunctions: readonly SchemaFunction[] = [
   createFunction,
+  updateFunction,
   deleteFunction,
+  rotateFunction,
   dropPreviousFunction,
   pingFunction,
-  rotateFunction,
-  updateFunction,
-} from './functions.ts'
-import type { WebhookRow } from './webhook.ts'
+]
 
 /** A response to store for an Idempotency-Key, as the functions take it; null stores nothing. */
 export type EncodedResponse = string | null

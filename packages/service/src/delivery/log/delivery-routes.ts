@@ -30,8 +30,7 @@ import { attemptRecord, type DeliveryRow, deliveryRecord, type WebhookRow } from
 import { attemptsOf, type DeliverySchedule } from '../model.ts'
 import type { EndpointQueues } from '../queue/endpoint-queues.ts'
 import { showsNames } from '../queue/origin.ts'
-import { logStatuses } from './functions.ts'
-import type { DeliveryLog, LogFilter } from './log.ts'
+import { type DeliveryLog, type LogFilter, logStatuses } from './log.ts'
 import type { ReadPayload } from './preview-payload.ts'
 
 interface DeliveryServices {

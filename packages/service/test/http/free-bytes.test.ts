@@ -1,6 +1,6 @@
 /** Memory that is given back without a collection. */
 import { expect, test } from 'vitest'
-import { freeBytes } from '../../src/kernel/free-bytes.ts'
+import { freeBytes } from '../../src/http/read-body.ts'
 
 const held = () => process.memoryUsage().arrayBuffers
 
