@@ -35,24 +35,8 @@ import { describeMachine } from './harness/machine.ts'
 import { reachOf } from './harness/reaches.ts'
 import type { Result, Skipped } from './harness/report.ts'
 import { mergeRun, readResults, writeResults } from './harness/results.ts'
-import { createShelf, type Shelf } from './harness/seeds.ts'
-
-/** How much to measure. */
-export interface Scale {
-  readonly runs: number
-  /** The large sizes as well. */
-  readonly full: boolean
-  /** The backlog of `deliver` and `peers`. */
-  readonly deliveries: number
-  /** How long `snapshot` holds one under load, each time. */
-  readonly seconds: number
-  /**
-   * Runs only attacks of `neighbours`, stores of `mirror` and parts of `console`, `databases`, `search` and `snapshot` whose names contain
-   * this; empty: all.
-   */
-  readonly only: string
-  readonly shelf: Shelf
-}
+import { resultsPage } from './harness/results-page.ts'
+import { createShelf } from './harness/seeds.ts'
 
 const groups = {
   write,
@@ -144,7 +128,7 @@ for (const group of chosen) {
   const measured = new Date().toISOString().slice(0, 10)
   const partial = values.only !== ''
   const run = { group, measured, full: values.full, partial, machine, results }
-  await writeResults(mergeRun(await readResults(), run, Object.keys(groups)))
+  await writeResults(mergeRun(await readResults(), run, Object.keys(groups)), resultsPage)
 }
 
 /** With its target, where there is one. */

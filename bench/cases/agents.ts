@@ -6,7 +6,7 @@ import { createClient } from '@deskwire/sdk'
 import { install, type Organization } from '../harness/installation.ts'
 import { percentiles } from '../harness/load.ts'
 import { type Result, type Run, summarize } from '../harness/report.ts'
-import type { Scale } from '../run.ts'
+import type { Scale } from '../harness/scale.ts'
 
 const calls = 1_000
 const keys = 20

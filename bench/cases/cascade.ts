@@ -8,7 +8,7 @@ import { percentiles } from '../harness/load.ts'
 import { startReceiver } from '../harness/receiver.ts'
 import { register } from '../harness/register.ts'
 import { type Result, type Run, summarize } from '../harness/report.ts'
-import type { Scale } from '../run.ts'
+import type { Scale } from '../harness/scale.ts'
 
 const dependents = 10_000
 /** In seconds. */

@@ -3,8 +3,8 @@ import { Agent, request } from 'node:http'
 import type { PlainRequest } from '../harness/plain-client.ts'
 import { processorSeconds } from '../harness/processor-time.ts'
 import { type Result, type Run, summarize } from '../harness/report.ts'
+import type { Scale } from '../harness/scale.ts'
 import { pageLength, pageRequests } from '../harness/stream.ts'
-import type { Scale } from '../run.ts'
 
 const codings = ['identity', 'gzip', 'br'] as const
 const clients = 2

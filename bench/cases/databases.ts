@@ -23,6 +23,7 @@ import { processorSeconds } from '../harness/processor-time.ts'
 import { type BenchReceiver, startReceiver } from '../harness/receiver.ts'
 import { register } from '../harness/register.ts'
 import { median, type Result, type Run, type Skipped, summarize } from '../harness/report.ts'
+import type { Scale } from '../harness/scale.ts'
 import { seed } from '../harness/seed.ts'
 import {
   type DatabaseOfMany,
@@ -32,7 +33,6 @@ import {
   newOrganizationIn,
   openNamed,
 } from '../harness/several-databases.ts'
-import type { Scale } from '../run.ts'
 import { drained } from './deliver.ts'
 
 export async function* databases({ runs, only }: Scale): AsyncGenerator<Result | Skipped> {

@@ -9,7 +9,7 @@ import { percentiles } from '../harness/load.ts'
 import { type BenchReceiver, startReceiver } from '../harness/receiver.ts'
 import { register } from '../harness/register.ts'
 import { type Result, type Run, summarize } from '../harness/report.ts'
-import type { Scale } from '../run.ts'
+import type { Scale } from '../harness/scale.ts'
 
 const endpointsEach = 50
 const organizations = 2

@@ -12,8 +12,8 @@ import { createClient, type Fetch } from '@deskwire/sdk'
 import { Client } from 'pg'
 import { mirrorOnce, newPlace } from '../harness/mirror.ts'
 import { type Result, type Run, summarize } from '../harness/report.ts'
+import type { Scale } from '../harness/scale.ts'
 import { seed } from '../harness/seed.ts'
-import type { Scale } from '../run.ts'
 
 export async function* drift({ full, shelf }: Scale): AsyncGenerator<Result> {
   const installation = await shelf.installation()

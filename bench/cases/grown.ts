@@ -3,7 +3,7 @@ import { install } from '../harness/installation.ts'
 import { drive } from '../harness/load.ts'
 import { headersOf, patches } from '../harness/patches.ts'
 import { type Result, type Run, runOf, summarize } from '../harness/report.ts'
-import type { Scale } from '../run.ts'
+import type { Scale } from '../harness/scale.ts'
 
 const batches = 110
 const batch = 1_000

@@ -8,7 +8,7 @@ import type { Program } from '../../packages/testbed/program.ts'
 import { startDeskwire } from '../../packages/testbed/services.ts'
 import { install, peakMegabytes } from '../harness/installation.ts'
 import { type Result, type Run, summarize } from '../harness/report.ts'
-import type { Scale } from '../run.ts'
+import type { Scale } from '../harness/scale.ts'
 
 const rows = 100_000
 

@@ -9,7 +9,7 @@ import { type DeliveringInstallation, installFor, type Organization } from '../h
 import { percentiles } from '../harness/load.ts'
 import { type BenchReceiver, startReceiver } from '../harness/receiver.ts'
 import { type Result, type Run, summarize } from '../harness/report.ts'
-import type { Scale } from '../run.ts'
+import type { Scale } from '../harness/scale.ts'
 
 const organizations = 20
 const healthyEach = 2

@@ -1,7 +1,7 @@
 /** Browsing a large organization: the first page with its total, with and without filters. */
 import { drive } from '../harness/load.ts'
 import { type Result, type Run, summarize } from '../harness/report.ts'
-import type { Scale } from '../run.ts'
+import type { Scale } from '../harness/scale.ts'
 
 const maxRequests = 500
 /** All matches are counted and sorted. With all rows, a busy machine would reach the search's time limit. */

@@ -4,7 +4,7 @@ import { drive } from '../harness/load.ts'
 import { seedLog } from '../harness/log-seed.ts'
 import { startReceiver } from '../harness/receiver.ts'
 import { type Result, type Run, summarize } from '../harness/report.ts'
-import type { Scale } from '../run.ts'
+import type { Scale } from '../harness/scale.ts'
 
 const requests = 200
 

@@ -3,7 +3,7 @@ import { plant } from '../../packages/testbed/planted.ts'
 import { installFor } from '../harness/installation.ts'
 import { startReceiver } from '../harness/receiver.ts'
 import { type Result, summarize } from '../harness/report.ts'
-import type { Scale } from '../run.ts'
+import type { Scale } from '../harness/scale.ts'
 
 const endpointsEach = 50
 const organizations = 200

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { exports, loadBare, mirrorOnce, newPlace, stores } from '../harness/mirror.ts'
 import { type Result, type Run, summarize } from '../harness/report.ts'
+import type { Scale } from '../harness/scale.ts'
 import { syncFromEpoch } from '../harness/stream.ts'
-import type { Scale } from '../run.ts'
 
 export async function* mirror({ runs, full, shelf, only }: Scale): AsyncGenerator<Result> {
   const installation = await shelf.installation()

@@ -7,9 +7,9 @@ import { deskwire } from '../../packages/testbed/services.ts'
 import { type Organization, startService, temporaryDirectory } from '../harness/installation.ts'
 import { percentiles } from '../harness/load.ts'
 import { type Result, type Run, summarize } from '../harness/report.ts'
+import type { Scale } from '../harness/scale.ts'
 import { seed } from '../harness/seed.ts'
 import { databasesFlag, keyFlag, newOrganizationIn, openNamed } from '../harness/several-databases.ts'
-import type { Scale } from '../run.ts'
 
 /** In milliseconds, between two requests, so that others do not use all capacity. */
 const pause = 20

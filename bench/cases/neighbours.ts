@@ -18,8 +18,8 @@ import { createNeighbour, deliveriesOf, live } from '../harness/neighbour.ts'
 import { type BenchReceiver, startReceiver } from '../harness/receiver.ts'
 import { register } from '../harness/register.ts'
 import { type Result, type Run, summarize } from '../harness/report.ts'
+import type { Scale } from '../harness/scale.ts'
 import { seed } from '../harness/seed.ts'
-import type { Scale } from '../run.ts'
 
 const organizations = 5
 const requestsEach = 20

@@ -1,8 +1,8 @@
 /** A page costs the same however long the stream is. */
 import { drive } from '../harness/load.ts'
 import { type Result, runOf, summarize } from '../harness/report.ts'
+import type { Scale } from '../harness/scale.ts'
 import { pageLength, pageRequests } from '../harness/stream.ts'
-import type { Scale } from '../run.ts'
 
 const clients = 2
 const requests = 3000

@@ -5,7 +5,7 @@ import { drive } from '../harness/load.ts'
 import { installPeers, startPeer, startRedis } from '../harness/peer.ts'
 import { type BenchReceiver, startReceiver } from '../harness/receiver.ts'
 import { type Result, type Run, type Skipped, summarize } from '../harness/report.ts'
-import type { Scale } from '../run.ts'
+import type { Scale } from '../harness/scale.ts'
 import { bareLoop, drain, drainConditions, drained, endpoints } from './deliver.ts'
 
 const kinds = {

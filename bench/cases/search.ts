@@ -3,7 +3,7 @@ import { install, type Organization } from '../harness/installation.ts'
 import { drive, type Load } from '../harness/load.ts'
 import { headersOf } from '../harness/patches.ts'
 import { type Result, type Run, summarize } from '../harness/report.ts'
-import type { Scale } from '../run.ts'
+import type { Scale } from '../harness/scale.ts'
 
 const objects = 100_000
 /** Each has so many messages. */

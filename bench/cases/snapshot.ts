@@ -9,8 +9,8 @@ import { customerIds, patches } from '../harness/patches.ts'
 import { startReceiver } from '../harness/receiver.ts'
 import { register } from '../harness/register.ts'
 import type { Result } from '../harness/report.ts'
+import type { Scale } from '../harness/scale.ts'
 import { seed } from '../harness/seed.ts'
-import type { Scale } from '../run.ts'
 
 const rows = 20_000
 /** Rows of another organization, so that a backup takes a while. */

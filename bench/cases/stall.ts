@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { install, type Organization, peakMegabytes, type RunningService } from '../harness/installation.ts'
 import { type Result, type Run, summarize } from '../harness/report.ts'
-import type { Scale } from '../run.ts'
+import type { Scale } from '../harness/scale.ts'
 
 const mebibyte = 1024 * 1024
 /** Slightly longer than `/metrics` is cached, in milliseconds. */

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { startService, temporaryDirectory } from '../harness/installation.ts'
 import { type Result, type Run, summarize } from '../harness/report.ts'
-import type { Scale } from '../run.ts'
+import type { Scale } from '../harness/scale.ts'
 
 /** Until the worker has done its first work. */
 const restSeconds = 10

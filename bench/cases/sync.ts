@@ -1,9 +1,9 @@
 /** Pages for many clients, compared with their bare statement, and whole first syncs. */
 import { drive } from '../harness/load.ts'
 import { type Result, type Run, runOf, summarize } from '../harness/report.ts'
+import type { Scale } from '../harness/scale.ts'
 import { assertExact } from '../harness/seed.ts'
 import { pageLength, pageRequests, readBare, syncFromEpoch } from '../harness/stream.ts'
-import type { Scale } from '../run.ts'
 
 const seconds = 3
 const clients = 16

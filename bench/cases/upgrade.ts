@@ -10,9 +10,9 @@ import { schemaOf } from '../../packages/service/src/schema.ts'
 import { type Installation, install, type Organization } from '../harness/installation.ts'
 import { percentiles } from '../harness/load.ts'
 import { type Result, type Run, summarize } from '../harness/report.ts'
+import type { Scale } from '../harness/scale.ts'
 import { assertExact, seed } from '../harness/seed.ts'
 import { upgradedKinds } from '../harness/upgraded-customer.ts'
-import type { Scale } from '../run.ts'
 
 const live = 100_000
 /** In milliseconds, for the others without the backfill. */

@@ -5,8 +5,8 @@ import { type Installation, install, type Organization } from '../harness/instal
 import { percentiles } from '../harness/load.ts'
 import { processorSeconds, serverPid } from '../harness/processor-time.ts'
 import { type Result, type Run, summarize } from '../harness/report.ts'
+import type { Scale } from '../harness/scale.ts'
 import { type BenchWaiters, type Reader, startWaiters } from '../harness/waiters.ts'
-import type { Scale } from '../run.ts'
 
 const readers = 1_000
 const organizations = 10

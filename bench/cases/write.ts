@@ -14,9 +14,9 @@ import { drive } from '../harness/load.ts'
 import { customerIds, headersOf, patches } from '../harness/patches.ts'
 import type { PlainRequest } from '../harness/plain-client.ts'
 import { type Result, type Run, runOf, summarize } from '../harness/report.ts'
+import type { Scale } from '../harness/scale.ts'
 import { type Seeded, seed } from '../harness/seed.ts'
 import { changeWithoutHttp } from '../harness/without-http.ts'
-import type { Scale } from '../run.ts'
 
 const seconds = 3
 /** Changes in a run of the bare loop. */

@@ -1,7 +1,6 @@
 /** bench/results.json: the latest results of the committed cases. RESULTS.md is generated from it. */
 import { readFile, writeFile } from 'node:fs/promises'
 import type { Result, Skipped } from './report.ts'
-import { resultsPage } from './results-page.ts'
 
 export interface Measured extends Result {
   readonly group: string
@@ -93,8 +92,11 @@ export async function readResults(): Promise<Results> {
   return JSON.parse(await readFile(data, 'utf8')) as Results
 }
 
-export async function writeResults({ machine, cases }: Results): Promise<void> {
+export async function writeResults(
+  { machine, cases }: Results,
+  pageOf: (results: Results) => string,
+): Promise<void> {
   const results = { machine, cases: cases.filter(isCommitted) }
   await writeFile(data, `${JSON.stringify(results, null, 2)}\n`)
-  await writeFile(page, resultsPage(results))
+  await writeFile(page, pageOf(results))
 }

@@ -1,36 +1,20 @@
-import { type Operation, operations } from './resources/operation.ts'
+import type { CommandGroup, NamedCommand } from './command.ts'
+import { operations } from './resources/operation.ts'
 import { startLean } from './start-lean.ts'
 
-/** The commands. Each has a module of its own, loaded when it is asked for: most need little of the service. */
-export interface Command {
-  help(): string
-  run(args: readonly string[]): Promise<void>
-  /** What its own words can be, where those are few and known: for the completion of a shell. */
-  words?(): readonly string[]
-}
-
 /** What the commands are for, in the order of the help. */
-export const groups = {
+export const groups: Readonly<Record<CommandGroup, string>> = {
   run: 'Run the service (package deskwire)',
   develop: 'Develop against it',
   data: 'Work with its data',
   administer: 'Administer it, next to its database (package deskwire)',
   diagnose: 'Diagnose',
-} as const
-
-/** Their commands load `@deskwire/service`, which comes with the package `deskwire` and not with this one. */
-const groupsOfServer: readonly (keyof typeof groups)[] = ['run', 'administer']
-
-export interface NamedCommand {
-  /** The words that name it. */
-  readonly name: string
-  readonly group: keyof typeof groups
-  readonly summary: string
-  /** The call of the API that it makes, where it is made from one. */
-  readonly operation?: Operation
-  load(): Promise<Command>
 }
 
+/** Their commands load `@deskwire/service`, which comes with the package `deskwire` and not with this one. */
+const groupsOfServer: readonly CommandGroup[] = ['run', 'administer']
+
+/** Each has a module of its own, loaded when it is asked for: most need little of the service. */
 export const commands: readonly NamedCommand[] = [
   {
     name: 'serve',

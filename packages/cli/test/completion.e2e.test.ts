@@ -2,7 +2,8 @@
 import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 import { deskwire } from '../../testbed/services.ts'
-import { commands, type NamedCommand } from '../src/commands.ts'
+import type { NamedCommand } from '../src/command.ts'
+import { commands } from '../src/commands.ts'
 import { completionScript, flagsIn } from '../src/completion.ts'
 import { UsageError } from '../src/usage-error.ts'
 

@@ -18,6 +18,7 @@ import { backUp, systemClock } from '@deskwire/service/administration'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { duckDb } from '../../mirror/test/duckdb.ts'
 import { sharedService } from '../../testbed/shared-service.ts'
+import type { Command } from '../src/command.ts'
 import { backupCommand } from '../src/commands/backup.ts'
 import { exportCommand } from '../src/commands/export.ts'
 import { importCommand } from '../src/commands/import.ts'
@@ -26,7 +27,6 @@ import { listenCommand } from '../src/commands/listen.ts'
 import { migrateCommand } from '../src/commands/migrate.ts'
 import { mirrorCommand } from '../src/commands/mirror.ts'
 import { restoreCommand } from '../src/commands/restore.ts'
-import type { Command } from '../src/commands.ts'
 
 const shared = sharedService()
 beforeEach(() => {

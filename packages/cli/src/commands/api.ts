@@ -1,5 +1,5 @@
 import { clientFlags, clientHelp, clientOf, requireTarget } from '../client.ts'
-import type { Command } from '../commands.ts'
+import type { Command } from '../command.ts'
 import { parseFlags } from '../flags.ts'
 import { outputFlags, outputHelp, readOutput, show } from '../output.ts'
 import { addFields, type Fields, fieldHelp, readData } from '../resources/input.ts'

@@ -1,5 +1,5 @@
 import { backUp, embedded, systemClock } from '@deskwire/service/administration'
-import type { Command } from '../commands.ts'
+import type { Command } from '../command.ts'
 import { isEmbedded, oneDatabaseHelp, readCommand, withDatabase } from '../database.ts'
 import { CommandFailure, exitCodes } from '../failure.ts'
 import { printOut } from '../terminal.ts'

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { followedPath, misbehave, type Outcome } from '../chaos/misbehave.ts'
 import { drawnSchedule, faults, nameOf, readSchedule, type Schedule } from '../chaos/schedule.ts'
-import type { Command } from '../commands.ts'
+import type { Command } from '../command.ts'
 import { parseFlags } from '../flags.ts'
 import { attend, placeFlags, placeHelp, readPlace } from '../listen/attend.ts'
 import { forward, statusFor } from '../listen/forward.ts'

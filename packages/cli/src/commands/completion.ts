@@ -1,4 +1,4 @@
-import type { Command } from '../commands.ts'
+import type { Command } from '../command.ts'
 import { type Completion, completionScript, flagsIn, shells } from '../completion.ts'
 import { parseFlags } from '../flags.ts'
 import { printOut } from '../terminal.ts'

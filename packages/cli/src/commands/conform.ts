@@ -1,5 +1,5 @@
 import { baseUrlOf } from '../client.ts'
-import type { Command } from '../commands.ts'
+import type { Command } from '../command.ts'
 import { createDesk } from '../conform/desk.ts'
 import { type Finding, rules, tryRules } from '../conform/run.ts'
 import { CommandFailure, exitCodes } from '../failure.ts'

@@ -1,4 +1,4 @@
-import type { Command } from '../commands.ts'
+import type { Command } from '../command.ts'
 import { oneDatabaseHelp, readCommand, withInstallation } from '../database.ts'
 import { CommandFailure } from '../failure.ts'
 import { printOut } from '../terminal.ts'

@@ -1,5 +1,5 @@
 import { clientFlags, clientHelp, readTarget } from '../client.ts'
-import type { Command } from '../commands.ts'
+import type { Command } from '../command.ts'
 import { type DemoOptions, runDemo, type Told } from '../demo/run.ts'
 import { startServer, temporaryDirectory } from '../demo/server.ts'
 import { CommandFailure } from '../failure.ts'

@@ -7,7 +7,7 @@ import {
   settingsHelp,
   verdictOf,
 } from '@deskwire/service/administration'
-import type { Command } from '../commands.ts'
+import type { Command } from '../command.ts'
 import { commandLog } from '../database.ts'
 import { CommandFailure, exitCodes } from '../failure.ts'
 import { parseFlags } from '../flags.ts'

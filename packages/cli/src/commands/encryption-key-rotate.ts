@@ -1,5 +1,5 @@
 import { KeyRotationError, loadEncryptionKey, rotateEncryptionKey } from '@deskwire/service/administration'
-import type { Command } from '../commands.ts'
+import type { Command } from '../command.ts'
 import { oneDatabaseHelp, readCommand, withEach } from '../database.ts'
 import { CommandFailure } from '../failure.ts'
 import { printOut, screen } from '../terminal.ts'

@@ -1,6 +1,6 @@
 import { dirname, join, resolve } from 'node:path'
 import { clientFlags, clientHelp, clientOf, isLoopback, requireTarget, type Target } from '../client.ts'
-import type { Command } from '../commands.ts'
+import type { Command } from '../command.ts'
 import { CommandFailure, exitCodes } from '../failure.ts'
 import { parseFlags } from '../flags.ts'
 import { openRejects } from '../import/rejects.ts'

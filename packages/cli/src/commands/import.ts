@@ -1,5 +1,5 @@
 import { clientFlags, clientHelp, requireTarget } from '../client.ts'
-import type { Command } from '../commands.ts'
+import type { Command } from '../command.ts'
 import { exitCodes } from '../failure.ts'
 import { parseFlags } from '../flags.ts'
 import { checkRows } from '../import/check.ts'

@@ -1,5 +1,5 @@
 import { createApiKey, kinds, scopeNames, systemClock } from '@deskwire/service/administration'
-import type { Command } from '../commands.ts'
+import type { Command } from '../command.ts'
 import { databaseHelp, readCommand, withDatabaseOf } from '../database.ts'
 import { readId } from '../ids.ts'
 import { printOut } from '../terminal.ts'

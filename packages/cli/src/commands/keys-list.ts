@@ -1,5 +1,5 @@
 import { listKeys, readDatabaseClock } from '@deskwire/service/administration'
-import type { Command } from '../commands.ts'
+import type { Command } from '../command.ts'
 import { databaseHelp, readCommand, withDatabaseOf } from '../database.ts'
 import { readId } from '../ids.ts'
 import { table } from '../table.ts'

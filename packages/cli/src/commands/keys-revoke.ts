@@ -1,5 +1,5 @@
 import { readDatabaseClock, revokeKey } from '@deskwire/service/administration'
-import type { Command } from '../commands.ts'
+import type { Command } from '../command.ts'
 import { databaseHelp, readCommand, withDatabaseOf } from '../database.ts'
 import { readId } from '../ids.ts'
 import { plain, printOut } from '../terminal.ts'

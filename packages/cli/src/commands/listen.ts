@@ -1,4 +1,4 @@
-import type { Command } from '../commands.ts'
+import type { Command } from '../command.ts'
 import { parseFlags } from '../flags.ts'
 import { attend, placeFlags, placeHelp, readPlace } from '../listen/attend.ts'
 import { defaultDirectory, keepAuthority } from '../listen/authority.ts'

@@ -1,5 +1,5 @@
 import { migrateDatabase } from '@deskwire/service/administration'
-import type { Command } from '../commands.ts'
+import type { Command } from '../command.ts'
 import { oneDatabaseHelp, readCommand, withInstallation } from '../database.ts'
 import { printOut } from '../terminal.ts'
 

@@ -1,4 +1,4 @@
-import type { Command } from '../commands.ts'
+import type { Command } from '../command.ts'
 import { parseFlags } from '../flags.ts'
 import { dbtSources } from '../mirror/dbt.ts'
 import { copyHelp, explained, openCopy, readCopy } from '../mirror/place.ts'

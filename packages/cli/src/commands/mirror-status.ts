@@ -1,4 +1,4 @@
-import type { Command } from '../commands.ts'
+import type { Command } from '../command.ts'
 import { CommandFailure, exitCodes } from '../failure.ts'
 import { parseFlags } from '../flags.ts'
 import { copyHelp, explained, readCopy } from '../mirror/place.ts'

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { MirrorOptions, QuarantinedRow, Selection } from '@deskwire/mirror'
 import { clientFlags, clientHelp, clientOf, requireTarget } from '../client.ts'
-import type { Command } from '../commands.ts'
+import type { Command } from '../command.ts'
 import { CommandFailure, exitCodes } from '../failure.ts'
 import { parseFlags } from '../flags.ts'
 import { rowsText } from '../import/show.ts'

@@ -4,7 +4,7 @@ import {
   migrateDatabase,
   readDatabaseClock,
 } from '@deskwire/service/administration'
-import type { Command } from '../commands.ts'
+import type { Command } from '../command.ts'
 import { databaseHelp, readCommand, withInstallation } from '../database.ts'
 import { printOut } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'

@@ -4,7 +4,7 @@ import {
   type OrganizationStatus,
   readDatabaseClock,
 } from '@deskwire/service/administration'
-import type { Command } from '../commands.ts'
+import type { Command } from '../command.ts'
 import { databaseHelp, readCommand, withInstallation } from '../database.ts'
 import { CommandFailure } from '../failure.ts'
 import { readId } from '../ids.ts'

@@ -1,5 +1,5 @@
 import { type ListedOrganization, listEverywhere } from '@deskwire/service/administration'
-import type { Command } from '../commands.ts'
+import type { Command } from '../command.ts'
 import { oneDatabaseHelp, readCommand, withInstallation } from '../database.ts'
 import { table } from '../table.ts'
 import { printOut } from '../terminal.ts'

@@ -10,7 +10,7 @@ import {
   readDatabaseClock,
   readLoad,
 } from '@deskwire/service/administration'
-import type { Command } from '../commands.ts'
+import type { Command } from '../command.ts'
 import { databaseHelp, readCommand, withInstallation } from '../database.ts'
 import { readId } from '../ids.ts'
 import { table } from '../table.ts'

@@ -1,7 +1,7 @@
 /** `org suspend` and its way back, `org resume`. */
 
 import { changeEverywhere, readDatabaseClock, type SuspensionOutcome } from '@deskwire/service/administration'
-import type { Command } from '../commands.ts'
+import type { Command } from '../command.ts'
 import { databaseHelp, readCommand, withInstallation } from '../database.ts'
 import { CommandFailure } from '../failure.ts'
 import { readId } from '../ids.ts'

@@ -5,7 +5,7 @@ import {
   restoreEmbedded,
   systemClock,
 } from '@deskwire/service/administration'
-import type { Command } from '../commands.ts'
+import type { Command } from '../command.ts'
 import { commandLog, isEmbedded, oneDatabaseHelp, readCommand, withDatabase } from '../database.ts'
 import { printOut } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'

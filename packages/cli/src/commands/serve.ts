@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { type Config, readConfig, serve, settingsHelp } from '@deskwire/service/serve'
-import type { Command } from '../commands.ts'
+import type { Command } from '../command.ts'
 import { UsageError } from '../usage-error.ts'
 
 export const serveCommand: Command = {

@@ -1,5 +1,5 @@
 import { signStandardWebhook, signWebhook } from '@deskwire/sdk'
-import type { Command } from '../commands.ts'
+import type { Command } from '../command.ts'
 import { parseFlags } from '../flags.ts'
 import { eventOf, readBody, readSeconds, readSecrets, secretHelp } from '../signatures/input.ts'
 import { printOut } from '../terminal.ts'

@@ -9,7 +9,7 @@ import type {
 } from '@deskwire/sdk'
 import type { Kind } from '@deskwire/service/kinds'
 import { clientFlags, clientHelp, clientOf, requireTarget } from '../client.ts'
-import type { Command } from '../commands.ts'
+import type { Command } from '../command.ts'
 import { CommandFailure } from '../failure.ts'
 import { parseFlags } from '../flags.ts'
 import { kindNamed, plurals, recordOf } from '../kinds.ts'

@@ -1,5 +1,5 @@
 import { clientFlags, clientHelp, clientOf, requireTarget } from '../client.ts'
-import type { Command } from '../commands.ts'
+import type { Command } from '../command.ts'
 import { parseFlags } from '../flags.ts'
 import { plain, printOut } from '../terminal.ts'
 import { eventTypes, type Step, triggerOf } from '../triggers.ts'

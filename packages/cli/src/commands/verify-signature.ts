@@ -6,7 +6,7 @@ import {
   type SignatureScheme,
   signatureHeaders,
 } from '@deskwire/sdk'
-import type { Command } from '../commands.ts'
+import type { Command } from '../command.ts'
 import { exitCodes } from '../failure.ts'
 import { parseFlags } from '../flags.ts'
 import {

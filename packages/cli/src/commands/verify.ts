@@ -1,5 +1,5 @@
 import { clientHelp } from '../client.ts'
-import type { Command } from '../commands.ts'
+import type { Command } from '../command.ts'
 import { exitCodes } from '../failure.ts'
 import { count } from '../import/show.ts'
 import { copyHelp, withCopy } from '../mirror/place.ts'

@@ -1,6 +1,6 @@
 /** Rules of cursors, of waiting, and of the stream over all kinds. */
-import { beginning, type Desk, justBefore, names, placeOf } from './desk.ts'
-import { type Rule, require, requireSame } from './rule.ts'
+import { beginning, type Desk, justBefore, names, placeOf, type Rule } from './desk.ts'
+import { require, requireSame } from './rule.ts'
 
 /** Milliseconds that an answer may be late after what it waited for, in a network that is slow. */
 const slack = 10_000

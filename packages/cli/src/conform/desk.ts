@@ -57,6 +57,18 @@ interface Drained {
 
 export type Query = Readonly<Record<string, string | number>>
 
+/** A rule of the interface that can be tried from outside. */
+export interface Rule {
+  /** Short, fixed, for scripts: `sync.order`. */
+  readonly id: string
+  /** What has to hold, as one sentence. */
+  readonly says: string
+  /** Where it is written: a heading of the specification, without its number. */
+  readonly section: string
+  /** Tries it with objects of its own. @throws Broken when it does not hold. */
+  check(desk: Desk): Promise<void>
+}
+
 export interface Desk {
   /** On every object that is made here. */
   readonly tag: string

@@ -1,7 +1,7 @@
 /** Rules of what ranges of ids hold, by which copies are compared. */
 import { checkpointOf, contentDigestOf, type RangeDigests } from '@deskwire/sdk'
-import { beginning, copyOf, type Desk, type Query, type Row } from './desk.ts'
-import { type Rule, require, requireSame, short } from './rule.ts'
+import { beginning, copyOf, type Desk, type Query, type Row, type Rule } from './desk.ts'
+import { require, requireSame, short } from './rule.ts'
 
 /** Some tickets, and the ids that they are between. */
 async function rangeOfTickets(desk: Desk): Promise<{ customerId: string; after: string; before: string }> {

@@ -1,6 +1,6 @@
 /** Rules of lists that are browsed. */
-import { names, type Row } from './desk.ts'
-import { type Rule, require, requireSame, short } from './rule.ts'
+import { names, type Row, type Rule } from './desk.ts'
+import { require, requireSame, short } from './rule.ts'
 
 export const listRules: readonly Rule[] = [
   {

@@ -1,17 +1,5 @@
-/** A rule of the interface that can be tried from outside, and how it is told that it does not hold. */
+/** How a rule says that it does not hold. */
 import { clipped } from '@deskwire/sdk/clipped'
-import type { Desk } from './desk.ts'
-
-export interface Rule {
-  /** Short, fixed, for scripts: `sync.order`. */
-  readonly id: string
-  /** What has to hold, as one sentence. */
-  readonly says: string
-  /** Where it is written: a heading of the specification, without its number. */
-  readonly section: string
-  /** Tries it with objects of its own. @throws Broken when it does not hold. */
-  check(desk: Desk): Promise<void>
-}
 
 /** The rule does not hold; the message says what was seen. */
 export class Broken extends Error {}

@@ -1,9 +1,9 @@
 /** Tries every rule, one after the other, and tells what holds. */
 import { cursorRules } from './cursor-rules.ts'
-import type { Desk } from './desk.ts'
+import type { Desk, Rule } from './desk.ts'
 import { digestRules } from './digest-rules.ts'
 import { listRules } from './list-rules.ts'
-import { Broken, type Rule } from './rule.ts'
+import { Broken } from './rule.ts'
 import { syncRules } from './sync-rules.ts'
 
 export const rules: readonly Rule[] = [...listRules, ...syncRules, ...digestRules, ...cursorRules]

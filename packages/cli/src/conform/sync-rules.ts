@@ -8,9 +8,10 @@ import {
   names,
   placeOf,
   type Row,
+  type Rule,
   type StreamRecord,
 } from './desk.ts'
-import { type Rule, require, requireSame } from './rule.ts'
+import { require, requireSame } from './rule.ts'
 
 /** Some tickets, one of them changed and one removed, and the stream of that as it has to be. */
 async function someTickets(desk: Desk) {

@@ -1,7 +1,7 @@
 /** The commands of the API's resources: one implementation, which the lines of `operations.ts` tell what to do. */
 import type { Client } from '@deskwire/sdk'
 import { clientFlags, clientHelp, clientOf, requireTarget } from '../client.ts'
-import type { Command } from '../commands.ts'
+import type { Command } from '../command.ts'
 import { parseFlags } from '../flags.ts'
 import { outputFlags, outputHelp, readOutput, type Shown, show } from '../output.ts'
 import { printOut } from '../terminal.ts'

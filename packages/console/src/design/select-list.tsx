@@ -3,7 +3,7 @@ import { Combobox } from '@base-ui/react/combobox'
 import { Select as Primitive } from '@base-ui/react/select'
 import { type ReactNode, useMemo, useRef, useState } from 'react'
 import css from './select.module.css'
-import { pairOf, type SelectProps, TriggerText } from './select.tsx'
+import { pairOf, type SelectListProps, TriggerText } from './select.tsx'
 
 /** More options than these are searched. */
 const fewOptions = 8
@@ -11,11 +11,6 @@ const fewOptions = 8
 interface Item {
   readonly value: string
   readonly label: string
-}
-
-interface SelectListProps extends SelectProps {
-  readonly isOpened: boolean
-  readonly hasFocus: boolean
 }
 
 export function SelectList({

@@ -1,9 +1,8 @@
 /** Chooses one of several values; where there are many, by typing a part of its name. */
 import { Field } from '@base-ui/react/field'
-import { type Ref, type RefCallback, useRef, useState } from 'react'
+import { type ComponentType, type Ref, type RefCallback, useRef, useState } from 'react'
 import { sayLost } from '../api/connection.ts'
 import css from './select.module.css'
-import type { SelectList } from './select-list.tsx'
 
 /** A value, or a value and its name. */
 type Option = string | readonly [value: string, words: string]
@@ -22,7 +21,12 @@ export interface SelectProps {
   readonly onBlur?: () => void
 }
 
-let List: typeof SelectList | undefined
+export interface SelectListProps extends SelectProps {
+  readonly isOpened: boolean
+  readonly hasFocus: boolean
+}
+
+let List: ComponentType<SelectListProps> | undefined
 
 /** Until its list has loaded, which begins when it is approached, a button of the same looks. */
 export function Select(props: SelectProps) {

@@ -2,9 +2,14 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import type { List, Row } from '../api/list.ts'
-import type { Column } from './data-table.tsx'
 
-export function useSorted<T extends Row>(list: List<T>, columns: readonly Column<T>[]) {
+interface SortedColumn<T> {
+  readonly title: string
+  /** What rows are sorted by; an empty value comes last. */
+  readonly order?: (row: T) => Value
+}
+
+export function useSorted<T extends Row>(list: List<T>, columns: readonly SortedColumn<T>[]) {
   const { sort } = useSearch({ strict: false }) as { readonly sort?: string }
   const navigate = useNavigate()
   const isDown = sort?.startsWith('-') ?? false

@@ -1,10 +1,16 @@
 /** What makes a row of one organization the same as a row of another: everything but ids, and the time of its version. */
 import { hash } from 'node:crypto'
 import { importShape, type Kind } from '@deskwire/service/kinds'
-import type { ExportedRow } from './exported.ts'
 
 /** The new id of an object; undefined where it is not there. */
 export type NewIdOf = (kind: string, id: string) => string | undefined
+
+/** An object as the service shows it. */
+export type ExportedRow = Readonly<Record<string, unknown>> & {
+  readonly id: string
+  readonly organizationId: string
+  readonly updatedAt: string
+}
 
 /** A row that had none gets one, by which a repetition finds it. */
 export function externalIdOf({ id, externalId }: ExportedRow): string {

@@ -8,14 +8,7 @@ import { CommandFailure } from '../../failure.ts'
 import { endsAsExport } from '../../files.ts'
 import { UsageError } from '../../usage-error.ts'
 import { isLinesFile, isObject, readLines } from '../ndjson.ts'
-import { Sum } from './content.ts'
-
-/** An object as the service shows it. */
-export type ExportedRow = Readonly<Record<string, unknown>> & {
-  readonly id: string
-  readonly organizationId: string
-  readonly updatedAt: string
-}
+import { type ExportedRow, Sum } from './content.ts'
 
 export interface ExportedLine {
   readonly line: number

@@ -16,6 +16,7 @@ import { openRejects, type Reject } from '../rejects.ts'
 import { isolating } from '../send.ts'
 import {
   contentOf,
+  type ExportedRow,
   externalIdOf,
   hasExternalId,
   itemOf,
@@ -25,7 +26,7 @@ import {
   termOf,
   withNewIds,
 } from './content.ts'
-import type { ExportedKind, ExportedLine, ExportedRow } from './exported.ts'
+import type { ExportedKind, ExportedLine } from './exported.ts'
 
 /** What became of the rows of a kind. */
 export interface Transferred {
