@@ -59,7 +59,7 @@ import { createOrganizations } from './organization/organization.ts'
 import { organizationApi } from './organization/routes.ts'
 import { erasePayloads } from './retention/erasure.ts'
 import { missingLogWeeks } from './retention/log-weeks.ts'
-import { createMaintenance, largest, largestStores } from './retention/maintenance.ts'
+import { createMaintenance, largestStores, storesRanked } from './retention/maintenance.ts'
 import { schemaOf } from './schema.ts'
 
 export interface DatabaseHandle {
@@ -141,7 +141,7 @@ export function createDatabaseServices(
   if (role === 'api') {
     gauge(register, 'deskwire_database_answers', async (it) => it.set(isReady() && (await answers()) ? 1 : 0))
     createBacklogMetrics(register, pool, clock)
-    createStorageMetrics(register, clock, { ranks: largest, read: () => largestStores(pool) })
+    createStorageMetrics(register, clock, { ranks: storesRanked, read: () => largestStores(pool) })
     createLogMetrics(register, clock, async () => (await missingLogWeeks(pool, clock.now())).length)
     createOutdatedMetrics(register, clock, () => outdatedRows(pool, kinds))
   }

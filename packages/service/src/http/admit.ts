@@ -118,10 +118,10 @@ export class RequestAdmission {
   readonly #sizes = new ResponseSizes()
   readonly #readTimeout: number
   /** No request reserves more: it would wait while others hold anything. */
-  readonly #largest: number
+  readonly #reservedAtMost: number
 
   constructor(limits: AdmissionLimits = admissionLimits) {
-    this.#largest = limits.responses.capacity / 2
+    this.#reservedAtMost = limits.responses.capacity / 2
     this.#requests = new FairQueue('requests', limits.requests)
     this.#bodies = new FairQueue('memory', limits.bodies)
     this.#responses = new FairQueue('memory', limits.responses)
@@ -155,7 +155,7 @@ export class RequestAdmission {
     const expected = this.#sizes.of(organizationId, String(request.routeOptions.url), rowsOf(query))
     // Waiting readers are notified in this thread alone, and a HEAD sends nothing.
     request.offloaded = request.method === 'GET' && (expected ?? 0) >= pieceBytes && !query.has('wait')
-    return Math.min(expected ?? unknown, this.#largest)
+    return Math.min(expected ?? unknown, this.#reservedAtMost)
   }
 
   /** The response has been made. Returns why it cannot be held, or null. */

@@ -4,7 +4,7 @@
  * would only wait for the clock, with half of the changes. One statement calls the function for up to 16 organizations,
  * which doubles the throughput of 64 of them.
  *
- * No organization delays another: a large unit has a call of its own, and so has an organization whose clock another
+ * No organization delays another: a long unit has a call of its own, and so has an organization whose clock another
  * process holds for long. Other statements that take the clock, such as changes of endpoints and keys, wait in the
  * same queue as exclusive tasks, without a connection.
  */
@@ -16,12 +16,12 @@ import type { Change, Unit, UnitOutcome } from './change.ts'
 import { clockAheadCode } from './commit-protocol.ts'
 
 export interface GroupLimits {
-  /** Of a batch. A unit with more is large, and committed alone. */
+  /** Of a batch. A unit with more is long, and committed alone. */
   readonly changes: number
   readonly organizations: number
   readonly calls: number
-  /** Calls with a large unit, in addition to `calls`. */
-  readonly largeCalls: number
+  /** Calls with a long unit, in addition to `calls`. */
+  readonly longCalls: number
   /** Calls and exclusive tasks that wait for a clock that another process holds, in addition to those. */
   readonly lockWaitCalls: number
   /** How long, in milliseconds, other processes may hold the clock until what is queued for it fails. */
@@ -37,7 +37,7 @@ export const defaultLimits: GroupLimits = {
   changes: 32,
   organizations: 16,
   calls: 4,
-  largeCalls: 2,
+  longCalls: 2,
   lockWaitCalls: 2,
   giveUpAfter: 30_000,
   isolatedFor: 10_000,
@@ -54,30 +54,30 @@ type CommitCall = (
 
 interface Call {
   readonly parts: Part[]
-  readonly sort: 'shared' | 'large' | 'lockWait'
+  readonly sort: 'shared' | 'long' | 'lockWait'
 }
 
 export class GroupCommit {
   readonly #call: CommitCall
-  readonly #isLarge: (unit: Unit) => boolean
+  readonly #isLong: (unit: Unit) => boolean
   readonly #limits: GroupLimits
   readonly #queues = new Map<string, OrganizationQueue>()
   readonly #elapsed: () => number
   /** Organizations whose clock another process held recently, and until when they share no call. */
   readonly #isolatedUntil = new Map<string, number>()
-  readonly #underWay = { shared: 0, large: 0, lockWait: 0 }
+  readonly #underWay = { shared: 0, long: 0, lockWait: 0 }
   #unitsUnderWay = 0
   readonly #whenIdle: (() => void)[] = []
   #pumpScheduled = false
 
   constructor(
     call: CommitCall,
-    isLarge: (unit: Unit) => boolean,
+    isLong: (unit: Unit) => boolean,
     limits: GroupLimits = defaultLimits,
     elapsed: () => number = stopwatch(),
   ) {
     this.#call = call
-    this.#isLarge = isLarge
+    this.#isLong = isLong
     this.#limits = limits
     this.#elapsed = elapsed
   }
@@ -105,8 +105,8 @@ export class GroupCommit {
     if (signal?.aborted) return Promise.reject(signal.reason)
     return new Promise((resolve, reject) => {
       const keys = exclusiveKeys(unit)
-      const large = this.#isLarge(unit)
-      const waiting = { unit, keys, large, since: this.#elapsed(), resolve, reject }
+      const long = this.#isLong(unit)
+      const waiting = { unit, keys, long, since: this.#elapsed(), resolve, reject }
       this.#queueOf(organizationId).units.push(waiting)
       signal?.addEventListener('abort', () => this.#drop(organizationId, waiting), { once: true })
       this.#schedule()
@@ -173,7 +173,7 @@ export class GroupCommit {
   }
 
   #nextCall(): Call | null {
-    for (const sort of ['large', 'lockWait'] as const) {
+    for (const sort of ['long', 'lockWait'] as const) {
       if (this.#underWay[sort] >= this.#limits[`${sort}Calls`]) continue
       const part = this.#takePartAlone(sort)
       if (part !== null) return { parts: [part], sort }
@@ -184,7 +184,7 @@ export class GroupCommit {
   }
 
   /** A part for a call of its own, when nothing else of its organization is under way. */
-  #takePartAlone(sort: 'large' | 'lockWait'): Part | null {
+  #takePartAlone(sort: 'long' | 'lockWait'): Part | null {
     for (const queue of this.#queues.values()) {
       if (
         queue.callUnderWay !== null ||
@@ -192,10 +192,10 @@ export class GroupCommit {
         !needsOwnCall(queue)
       )
         continue
-      const isLarge = queue.units[0]?.large === true
-      if (isLarge !== (sort === 'large')) continue
+      const isLong = queue.units[0]?.long === true
+      if (isLong !== (sort === 'long')) continue
       this.#moveToBack(queue)
-      return { queue, batch: isLarge ? queue.units.splice(0, 1) : this.#takeBatch(queue) }
+      return { queue, batch: isLong ? queue.units.splice(0, 1) : this.#takeBatch(queue) }
     }
     return null
   }
@@ -220,7 +220,7 @@ export class GroupCommit {
     this.#queues.set(queue.organizationId, queue)
   }
 
-  /** The next units that share no key with each other. None passes a large one. */
+  /** The next units that share no key with each other. None passes a long one. */
   #takeBatch(queue: OrganizationQueue): QueuedUnit[] {
     const taken = new Set<string>()
     const batch: QueuedUnit[] = []
@@ -229,7 +229,7 @@ export class GroupCommit {
     let changes = 0
     for (const waiting of queue.units) {
       changes += waiting.unit.changes.length
-      if (waiting.large || (changes > this.#limits.changes && batch.length > 0)) break
+      if (waiting.long || (changes > this.#limits.changes && batch.length > 0)) break
       seen++
       const fits = waiting.keys.every((key) => !taken.has(key))
       ;(fits ? batch : passedOver).push(waiting)
@@ -374,7 +374,7 @@ interface ExclusiveTask {
 interface QueuedUnit {
   readonly unit: Unit
   readonly keys: readonly string[]
-  readonly large: boolean
+  readonly long: boolean
   readonly since: number
   readonly resolve: (outcome: UnitOutcome) => void
   readonly reject: (error: unknown) => void
@@ -414,12 +414,12 @@ function isWanted({ unit: { signal }, reject }: QueuedUnit): boolean {
 }
 
 function isAlone(sort: Call['sort'] | null): boolean {
-  return sort === 'large' || sort === 'lockWait'
+  return sort === 'long' || sort === 'lockWait'
 }
 
 function needsOwnCall({ units, contended }: OrganizationQueue): boolean {
   const [next] = units
-  return next !== undefined && (contended || next.large)
+  return next !== undefined && (contended || next.long)
 }
 
 /** Keys of which no two units of a call may have the same: the second unit has to see what the first committed. */

@@ -162,7 +162,7 @@ export function createJournal(options: {
     })
   }
 
-  const group = new GroupCommit(call, (unit) => isLarge(unit, tables), limits)
+  const group = new GroupCommit(call, (unit) => isLong(unit, tables), limits)
 
   /** The commit of a traced request has a span of its own, which includes the time in the queue. */
   async function submit(organizationId: string, unit: Unit): Promise<UnitOutcome> {
@@ -265,11 +265,11 @@ function largestClockSkew(rows: readonly { readonly answer: CommitAnswer }[]): n
   return skews.length === 0 ? null : Math.max(...skews)
 }
 
-/** In milliseconds, for a large call: a removal of very many rows would exceed the pool's limit each time. */
+/** In milliseconds, for a long unit: a removal of very many rows would exceed the pool's limit each time. */
 const longestCommit = 15 * 60 * 1000
 
 /** A removal can reach any number of rows. */
-function isLarge({ changes }: Unit, tables: readonly StreamTable[]): boolean {
+function isLong({ changes }: Unit, tables: readonly StreamTable[]): boolean {
   if (changes.length > defaultLimits.changes) return true
   return changes.some(
     ({ operation, table }) => operation === 'delete' && dependentsOf(tables, table.kind).length > 0,

@@ -210,7 +210,7 @@ interface LargestStores {
   readonly log: readonly number[]
 }
 
-export const largest = 10
+export const storesRanked = 10
 
 /** The organizations that store most, by the counts of commits; the log from the planner's statistics. */
 export async function largestStores(pool: Pool): Promise<LargestStores> {
@@ -238,7 +238,7 @@ export async function largestStores(pool: Pool): Promise<LargestStores> {
 
 function maxOf(source: string, measure: string): string {
   return `array(select round(m.${measure}) from ${source} m where m.${measure} > 0
-    order by m.${measure} desc limit ${largest}) as ${measure}`
+    order by m.${measure} desc limit ${storesRanked}) as ${measure}`
 }
 
 interface NearLimit {
@@ -249,7 +249,7 @@ interface NearLimit {
 
 const near = 0.8
 
-/** Organizations at 80 % or more of a limit, the highest first, at most `largest`; none without limits. */
+/** Organizations at 80 % or more of a limit, the highest first, at most `storesRanked`; none without limits. */
 async function nearLimits(pool: Pool, { rows, bytes }: StorageLimits): Promise<readonly NearLimit[]> {
   if (rows === null && bytes === null) return []
   const found = await pool.query<NearLimit>(
@@ -257,7 +257,7 @@ async function nearLimits(pool: Pool, { rows, bytes }: StorageLimits): Promise<r
        from (select c.organization_id, sum(c.live_count)::float8 as rows, sum(c.stored_bytes)::float8 as bytes
          from kind_counters c group by c.organization_id) s
        where greatest(s.rows / $1, s.bytes / $2) >= ${near}
-       order by greatest(s.rows / $1, s.bytes / $2) desc limit ${largest}`,
+       order by greatest(s.rows / $1, s.bytes / $2) desc limit ${storesRanked}`,
     [rows, bytes],
   )
   return found.rows

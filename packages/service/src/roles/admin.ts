@@ -146,13 +146,13 @@ const route = routesOf<Admin>()
 const organizations = '/admin/v1/organizations'
 
 export const adminRoutes: readonly Route<Admin>[] = [
-  operation('listOrganizations', 'get', organizations, {
+  operatorRoute('listOrganizations', 'get', organizations, {
     summary: 'List organizations, the oldest first',
     answers: 'TenantList',
     work: async ({ everywhere }, _id, _input, { signal }) =>
       done({ data: await listEverywhere(everywhere, { signal }) }),
   }),
-  operation('createOrganization', 'post', organizations, {
+  operatorRoute('createOrganization', 'post', organizations, {
     summary: 'Create an organization with its first key',
     answers: 'TenantKey',
     input: 'TenantCreate',
@@ -179,12 +179,12 @@ export const adminRoutes: readonly Route<Admin>[] = [
       await createOrganization(place.pool, await readDatabaseClock(place.pool), name, undefined, planned)
     },
   }),
-  operation('getOrganization', 'get', `${organizations}/{id}`, {
+  operatorRoute('getOrganization', 'get', `${organizations}/{id}`, {
     summary: 'Read an organization',
     answers: 'Tenant',
     work: async (installation, id) => done((await listed(installation, id)) ?? null),
   }),
-  operation('deleteOrganization', 'delete', `${organizations}/{id}`, {
+  operatorRoute('deleteOrganization', 'delete', `${organizations}/{id}`, {
     summary: 'Delete an organization and everything of it',
     answers: 'TenantDeletion',
     async work({ everywhere, databases: [{ pool }] }, organizationId) {
@@ -193,7 +193,7 @@ export const adminRoutes: readonly Route<Admin>[] = [
     },
   }),
   ...(['suspend', 'resume'] as const).map((word) =>
-    operation(`${word}Organization`, 'post', `${organizations}/{id}/${word}`, {
+    operatorRoute(`${word}Organization`, 'post', `${organizations}/{id}/${word}`, {
       summary:
         word === 'suspend'
           ? 'Refuse the keys of an organization and hold its deliveries'
@@ -210,7 +210,7 @@ export const adminRoutes: readonly Route<Admin>[] = [
       },
     }),
   ),
-  operation('createOrganizationKey', 'post', `${organizations}/{id}/keys`, {
+  operatorRoute('createOrganizationKey', 'post', `${organizations}/{id}/keys`, {
     summary: 'Make a key of an organization',
     answers: 'TenantKey',
     client: 'organizations.createKey',
@@ -232,7 +232,7 @@ export const adminRoutes: readonly Route<Admin>[] = [
       )
     },
   }),
-  operation('moveOrganization', 'post', `${organizations}/{id}/move`, {
+  operatorRoute('moveOrganization', 'post', `${organizations}/{id}/move`, {
     summary: 'Move an organization to another database',
     answers: 'TenantMove',
     input: 'TenantMoveTo',
@@ -258,7 +258,7 @@ export const adminApi = {
 } satisfies ApiModule
 
 /** Checks the operator's key. A value of null is answered 404, and an expected failure is a refusal. */
-function operation<F extends Fields>(
+function operatorRoute<F extends Fields>(
   id: string,
   method: 'get' | 'post' | 'delete',
   path: `/${string}`,

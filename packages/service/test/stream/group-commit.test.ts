@@ -271,7 +271,7 @@ test('what is large goes in a call of its own, and its organization waits for it
 })
 
 test('no more than so many that reach far are under way, and others go on beside them', async () => {
-  const { group, open } = scripted({ calls: 1, largeCalls: 2 })
+  const { group, open } = scripted({ calls: 1, longCalls: 2 })
   for (const name of ['a', 'b', 'c']) void group.submit(name, removal(name))
   void group.submit('d', change('d'))
   await turn()
@@ -327,7 +327,7 @@ test('an organization whose clock was held elsewhere goes without any other for 
 })
 
 test('those that reach far take turns, however many of one organization wait', async () => {
-  const { group, open } = scripted({ largeCalls: 1 })
+  const { group, open } = scripted({ longCalls: 1 })
   for (const id of ['a1', 'a2', 'a3', 'b1', 'c1']) void group.submit(id[0]!, removal(id))
   const order: string[] = []
   for (let n = 0; n < 5; n++) {

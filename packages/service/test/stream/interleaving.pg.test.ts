@@ -28,7 +28,7 @@ const limits = fc.record({
   changes: fc.integer({ min: 1, max: 8 }),
   organizations: fc.integer({ min: 1, max: 2 }),
   calls: fc.integer({ min: 1, max: 3 }),
-  largeCalls: fc.integer({ min: 1, max: 2 }),
+  longCalls: fc.integer({ min: 1, max: 2 }),
 })
 
 const plan = fc.record({

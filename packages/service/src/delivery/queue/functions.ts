@@ -22,8 +22,8 @@ export const skipReasonFunction = (tables: readonly StreamTable[]): SchemaFuncti
     ),
   )
 
-/** Deliveries that a commit creates itself: meanwhile its organization cannot commit anything else. */
-const largeBeyond = 1_000
+/** A commit with more deliveries is large: jobs create them, as its organization can commit nothing meanwhile. */
+const createdByCommit = 1_000
 
 /** What the commit function needs for its events, in the order in which it is created. */
 export const commitDelivery = (tables: readonly StreamTable[]): readonly SchemaFunction[] => [
@@ -34,7 +34,7 @@ export const commitDelivery = (tables: readonly StreamTable[]): readonly SchemaF
   schemaObject(sql('./active-endpoints.sql')),
   schemaObject(
     fillTemplate(sql('./create-deliveries.sql'), {
-      large: String(largeBeyond),
+      large: String(createdByCommit),
       clocks_apart: String(deliveryTuning.drain.clocksApart),
     }),
     [newDeliveryType, insertDeliveriesFunction, skipReasonFunction(tables), wakeQueuesFunction],
