@@ -404,9 +404,9 @@ const follows = (listening: Program) =>
   eventually('it follows', () => listening.output.stdout.includes('forwarding to'))
 /** The names of the newest events, in the order of the service. */
 const newest = async (count: number) => {
-  const events = await Array.fromAsync(
-    client().events.list({ types: ['customer.created', 'ticket.created'] }),
-  )
+  const events = await client()
+    .events.list({ types: ['customer.created', 'ticket.created'] })
+    .toArray({ limit: 10_000 })
   return events.slice(-count).map(({ data }) => data?.name ?? data?.subject)
 }
 const create = async (names: readonly string[]) => {
