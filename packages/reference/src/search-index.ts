@@ -66,7 +66,7 @@ const alsoCalled: Readonly<Record<string, string>> = {
   recoverWebhook: 'resend replay redeliver retry all missed failed',
   retryDelivery: 'resend replay redeliver',
   resendDelivery: 'redeliver again succeeded',
-  hastenDeliveries: 'resend retry all pending waiting',
+  retryDeliveriesNow: 'resend retry all pending waiting',
 }
 
 /** A query parameter with one meaning everywhere has one entry. */

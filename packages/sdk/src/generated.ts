@@ -1109,13 +1109,13 @@ export interface Attempt {
 }
 
 /** The deliveries that are attempted now. */
-export interface Hastening {
+export interface RetriedNow {
   /** Its kind. */
-  object: 'hastening'
+  object: 'retried_now'
   /** The endpoint. */
   webhookId: string
   /** Deliveries that are attempted now instead of later. */
-  hastened: number
+  retried: number
   /** Whether others still wait: ask again. */
   hasMore: boolean
 }
@@ -1717,7 +1717,7 @@ export interface Webhooks
   deliveries(id: string, params?: ListParams<DeliveryFilters>, options?: CallOptions): List<Delivery>
 
   /** Attempt now what waits for a later attempt. For an endpoint that is healthy again: deliveries that are pending are attempted at once instead of at the end of their delay; their schedules go on from there. Up to 5,000 a call, those that are due soonest first: while `hasMore` is true, ask again. Needs the read scope of every subscribed type as well. Needs a key with the scope `webhooks:write`. */
-  retryNow(id: string, options?: CreateOptions): CallPromise<Hastening>
+  retryNow(id: string, options?: CreateOptions): CallPromise<RetriedNow>
 
   /** Bring back what an endpoint has missed. For every event of a subscribed type in the window: a failed delivery is sent again, with its stored payload; a missing one is made, and reads anew. Pending and succeeded ones stay as they are; with `includeSucceeded`, succeeded ones are sent again. Goes on by itself: read the recovery to see how far it is. Needs the read scope of every subscribed type as well. Needs a key with the scope `webhooks:write`. */
   recover(id: string, input: RecoveryCreate, options?: CreateOptions): CallPromise<Recovery>
@@ -1929,7 +1929,7 @@ export const resources = (send: Send): Resources => ({
       deletePreviousSecret: 'DELETE /webhooks/{}/previous-secret',
       ping: 'POST /webhooks/{}/ping',
       deliveries: 'GET /webhooks/{}/deliveries list',
-      retryNow: 'POST /webhooks/{}/hasten',
+      retryNow: 'POST /webhooks/{}/retry-now',
       recover: 'POST /webhooks/{}/recover body',
       recoveries: 'GET /webhooks/{}/recoveries list',
       stats: 'GET /webhooks/{}/stats query',

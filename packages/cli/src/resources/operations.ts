@@ -59,7 +59,7 @@ webhooks rotate-secret	POST	/webhooks/{id}/rotate-secret	Replace the secret; the
 webhooks delete-previous-secret	DELETE	/webhooks/{id}/previous-secret	End the overlap: only the newest secret signs		
 webhooks ping	POST	/webhooks/{id}/ping	Send a ping: one attempt, also while disabled		
 webhooks deliveries	GET	/webhooks/{id}/deliveries	The delivery log, newest first	limit# offset# status=pending|succeeded|failed|skipped|undelivered eventType eventId createdAfter createdBefore	
-webhooks retry-now	POST	/webhooks/{id}/hasten	Attempt now what waits for a later attempt		
+webhooks retry-now	POST	/webhooks/{id}/retry-now	Attempt now what waits for a later attempt		
 webhooks recover	POST	/webhooks/{id}/recover	Bring back what an endpoint has missed	dryRun?	since! until includeBeforeCreation? includeSucceeded?
 webhooks recoveries	GET	/webhooks/{id}/recoveries	An endpoint's recoveries, newest first	limit# offset#	
 webhooks stats	GET	/webhooks/{id}/stats	Results of an endpoint's deliveries in steps of time	from to step=1m|1h|1d	

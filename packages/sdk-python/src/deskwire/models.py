@@ -1623,14 +1623,14 @@ class Attempt(TypedDict):
     """The beginning of the answer, 1 KiB at most, as text; null without the read scope of the event."""
 
 
-class Hastening(TypedDict):
+class RetriedNow(TypedDict):
     """The deliveries that are attempted now."""
 
-    object: Literal["hastening"]
+    object: Literal["retried_now"]
     """Its kind."""
     webhookId: str
     """The endpoint."""
-    hastened: int
+    retried: int
     """Deliveries that are attempted now instead of later."""
     hasMore: bool
     """Whether others still wait: ask again."""

@@ -182,7 +182,7 @@ const onWebhook = (name: string, body: (api: Api) => Promise<object | undefined>
 }
 onWebhook('rotate-secret', async () => undefined)
 onWebhook('ping', async () => undefined)
-onWebhook('hasten', async () => undefined)
+onWebhook('retry-now', async () => undefined)
 onWebhook('recover', async () => ({ since: new Date(clock.now() - hour).toISOString() }))
 recipes['POST /v1/webhooks/:id/deliveries/:deliveryId/retry'] = async (api) => {
   const { engine, answer } = testEngine(shared(), clock)

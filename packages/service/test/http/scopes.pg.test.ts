@@ -246,7 +246,7 @@ test('a key without one scope learns nothing of what that opens, by any route, a
         ['patch', webhook, { url: 'https://127.0.0.1:1/other' }],
         ['post', `${webhook}/recover`, { since: '2020-01-01T00:00:00Z' }],
         ['post', `${webhook}/rotate-secret`, undefined],
-        ['post', `${webhook}/hasten`, undefined],
+        ['post', `${webhook}/retry-now`, undefined],
         ['post', `${delivery}/retry`, undefined],
         ['post', `${delivery}/resend`, undefined],
         [

@@ -53,15 +53,15 @@ function RecoverForm({ close, endpoint }: { readonly close: () => void; readonly
       return
     }
     try {
-      const hastened = await retryNow(endpoint.id)
+      const retried = await retryNow(endpoint.id)
       const { id } = await answerOf(
         api().webhooks.recover(
           endpoint.id,
           values.includeSucceeded ? { since, includeSucceeded: true } : { since },
         ),
       )
-      client.setQueryData(['hastened', id], hastened)
-      say(hastened === 0 ? 'Resend started' : `Resend started, ${sayCount(hastened)} pending retried`)
+      client.setQueryData(['retried-now', id], retried)
+      say(retried === 0 ? 'Resend started' : `Resend started, ${sayCount(retried)} pending retried`)
       await client.invalidateQueries({ queryKey: ['deliveries'] })
       await client.invalidateQueries({ queryKey: ['recoveries', endpoint.id] })
       close()
@@ -100,8 +100,8 @@ function lately({ createdAt }: Webhook): string {
 /** Retries pending deliveries now; resolves with their number. */
 export async function retryNow(id: string): Promise<number> {
   for (let sum = 0; ; ) {
-    const { hastened, hasMore } = await answerOf(api().webhooks.retryNow(id))
-    sum += hastened
+    const { retried, hasMore } = await answerOf(api().webhooks.retryNow(id))
+    sum += retried
     if (!hasMore) return sum
   }
 }
@@ -155,7 +155,7 @@ function Progress({
 }) {
   const count = retried + created
   // The job does not count them: known to the tab that has started it.
-  const { data: hastened = 0 } = useQuery<number>({ queryKey: ['hastened', id], enabled: false })
+  const { data: retriedNow = 0 } = useQuery<number>({ queryKey: ['retried-now', id], enabled: false })
   return (
     <>
       <Status tone={status === 'done' ? 'good' : 'wait'}>
@@ -164,10 +164,10 @@ function Progress({
       <span className="number">
         {count > 0 && `${sayCount(count)} resent`}
         {created > 0 && `, ${sayCount(created)} of them sent for the first time`}
-        {count > 0 && hastened > 0 && ', '}
-        {hastened > 0 &&
-          `${sayCount(hastened)} pending ${hastened === 1 ? 'delivery' : 'deliveries'} retried`}
-        {count + hastened === 0 && 'Nothing to resend'}
+        {count > 0 && retriedNow > 0 && ', '}
+        {retriedNow > 0 &&
+          `${sayCount(retriedNow)} pending ${retriedNow === 1 ? 'delivery' : 'deliveries'} retried`}
+        {count + retriedNow === 0 && 'Nothing to resend'}
       </span>
       <span>
         since <Time at={since} />, started <Time at={createdAt} />

@@ -1705,14 +1705,14 @@ class Webhooks:
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
-    ) -> models.Hastening:
+    ) -> models.RetriedNow:
         """Attempt now what waits for a later attempt.
 
         For an endpoint that is healthy again: deliveries that are pending are attempted at once instead of at the end of their delay; their schedules go on from there. Up to 5,000 a call, those that are due soonest first: while `hasMore` is true, ask again. Needs the read scope of every subscribed type as well.
         Needs a key with the scope `webhooks:write`."""
-        answer: models.Hastening = self._transport.request(
+        answer: models.RetriedNow = self._transport.request(
             "POST",
-            ["webhooks", id, "hasten"],
+            ["webhooks", id, "retry-now"],
             idempotency_key=idempotency_key,
             timeout=timeout,
         )

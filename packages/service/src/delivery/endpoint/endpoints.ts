@@ -383,7 +383,7 @@ function tooManySign(id: string): Problem {
 
 export function webhookDisabled(
   webhook: WebhookRow,
-  then: 'retry' | 'resend' | 'recover' | 'hasten',
+  then: 'retry' | 'resend' | 'recover' | 'retry now',
 ): Problem {
   const reason = webhook.disabled_reason ?? 'just now'
   return problem(

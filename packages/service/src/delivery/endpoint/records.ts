@@ -143,17 +143,17 @@ export const attemptFields: Shown<ReturnType<typeof attemptRecord>> = {
   ),
 }
 
-interface Hastening {
-  readonly object: 'hastening'
+interface RetriedNow {
+  readonly object: 'retried_now'
   readonly webhookId: string
-  readonly hastened: number
+  readonly retried: number
   readonly hasMore: boolean
 }
 
-export const hasteningFields: Shown<Hastening> = {
-  object: field(constant('hastening'), 'Its kind.'),
+export const retriedNowFields: Shown<RetriedNow> = {
+  object: field(constant('retried_now'), 'Its kind.'),
   webhookId: field(uuid, 'The endpoint.'),
-  hastened: field(count, 'Deliveries that are attempted now instead of later.'),
+  retried: field(count, 'Deliveries that are attempted now instead of later.'),
   hasMore: field({ type: 'boolean' }, 'Whether others still wait: ask again.'),
 }
 

@@ -22,7 +22,7 @@ import {
 import { recordSchema } from '../../openapi/field-schemas.ts'
 import { type Endpoints, noSuchWebhook, webhookDisabled } from '../endpoint/endpoints.ts'
 import { createEventTypes, type EventTypes } from '../endpoint/event-types.ts'
-import { attemptFields, deliveryFields, hasteningFields } from '../endpoint/records.ts'
+import { attemptFields, deliveryFields, retriedNowFields } from '../endpoint/records.ts'
 import { reading, webhookOf, writing } from '../endpoint/routes.ts'
 import type { WebhookStore } from '../endpoint/store.ts'
 import { sealResponse, type Vault } from '../endpoint/vault.ts'
@@ -145,7 +145,7 @@ export function deliveryApi(kinds: readonly Kind[]) {
       readPayload,
       retryDelivery,
       resendDelivery,
-      hastenDeliveries,
+      retryDeliveriesNow,
     ],
     schemas: () => ({
       Delivery: recordSchema(
@@ -156,7 +156,7 @@ export function deliveryApi(kinds: readonly Kind[]) {
       DeliveryPage: pageOf(ref('Delivery')),
       Attempt: recordSchema('One try of a delivery.', attemptFields, exampleAttempt),
       AttemptPage: pageOf(ref('Attempt')),
-      Hastening: recordSchema('The deliveries that are attempted now.', hasteningFields, exampleHastening),
+      RetriedNow: recordSchema('The deliveries that are attempted now.', retriedNowFields, exampleRetriedNow),
     }),
     sent: () => [
       {
@@ -353,13 +353,13 @@ const resendDelivery = route({
 /** Per call, as completions of the endpoint wait meanwhile (decision 31). */
 const retriedAtOnce = 5_000
 
-const exampleHastening = { object: 'hastening', webhookId: exampleId(5), hastened: 110, hasMore: false }
+const exampleRetriedNow = { object: 'retried_now', webhookId: exampleId(5), retried: 110, hasMore: false }
 
-const hastenDeliveries = route({
+const retryDeliveriesNow = route({
   ...writing,
   method: 'post',
-  path: '/v1/webhooks/{id}/hasten',
-  id: 'hastenDeliveries',
+  path: '/v1/webhooks/{id}/retry-now',
+  id: 'retryDeliveriesNow',
   client: 'webhooks.retryNow',
   summary: 'Attempt now what waits for a later attempt',
   description:
@@ -368,8 +368,8 @@ const hastenDeliveries = route({
   answers: {
     200: {
       description: 'How many were made due.',
-      schema: ref('Hastening'),
-      examples: () => ({ hastened: exampleHastening }),
+      schema: ref('RetriedNow'),
+      examples: () => ({ retried: exampleRetriedNow }),
     },
   },
   errors: ['not_found', 'webhook_disabled'],
@@ -380,10 +380,10 @@ const hastenDeliveries = route({
     const refusal = eventTypes.unreadable(caller.scopes, events)
     if (refusal !== null) return refused(refusal)
     const { organizationId } = caller
-    const hastened = await retryNow({ organizationId, webhookId }, clock.now(), retriedAtOnce)
-    if (hastened === null) return refused(webhookDisabled(webhook.value, 'hasten'))
+    const retried = await retryNow({ organizationId, webhookId }, clock.now(), retriedAtOnce)
+    if (retried === null) return refused(webhookDisabled(webhook.value, 'retry now'))
     wake()
-    const answer = { object: 'hastening', webhookId, hastened, hasMore: hastened === retriedAtOnce }
+    const answer = { object: 'retried_now', webhookId, retried, hasMore: retried === retriedAtOnce }
     // Stored after the commit: if it is lost, the deliveries stay due, and repeating the call changes nothing.
     return { outcome: 'unchanged', value: JSON.stringify(answer), about: webhookId }
   },
