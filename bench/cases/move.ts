@@ -58,7 +58,15 @@ async function moving(rows: number) {
   const before = others.flatMap((other) => other.take())
   const own = await patching(service.url, seeded)
   const since = performance.now()
-  const said = await run(['org', 'move', seeded.organizationId, '--to', 'two', '--json', ...databases])
+  const said = await run([
+    'organizations',
+    'move',
+    seeded.organizationId,
+    '--to',
+    'two',
+    '--json',
+    ...databases,
+  ])
   const milliseconds = performance.now() - since
   const during = others.flatMap((other) => other.take())
   await delay(500)

@@ -216,7 +216,16 @@ async function tryDatabases(trial: Trial): Promise<void> {
     const url = 'http://127.0.0.1:8080'
     const first = await tryOut(url, trial)
     report(`compose.databases.yaml, in the first database: ${first.line}`, first.good)
-    const made = podman('exec', api, 'deskwire', 'org', 'create', '--name=Second', '--database=two', '--json')
+    const made = podman(
+      'exec',
+      api,
+      'deskwire',
+      'organizations',
+      'create',
+      '--name=Second',
+      '--database=two',
+      '--json',
+    )
     const apiKey = (JSON.parse(made) as { token: string }).token
     const second = await tryOut(url, { ...trial, apiKey })
     report(`and in the second: ${second.line}`, second.good)

@@ -80,11 +80,11 @@ async function tryUnit(): Promise<void> {
       'env',
       'DESKWIRE_DATA_DIR=/var/lib/deskwire',
       'deskwire',
-      'org',
+      'organizations',
       'list',
     )
     report(
-      `the command line beside it, as its user: org list answers ${keys.trim().split('\n').length} lines`,
+      `the command line beside it, as its user: organizations list answers ${keys.trim().split('\n').length} lines`,
       /\d/.test(keys),
     )
 

@@ -135,9 +135,9 @@ async function record(
   const moving = async () => {
     while (!stopping || moved < moves) {
       const to: Name = at === 'first' ? 'second' : 'first'
-      const { paused } = await command(['org', 'move', organizationId, '--to', to])
+      const { paused } = await command(['organizations', 'move', organizationId, '--to', to])
       if (typeof paused === 'number') pauses.push(paused)
-      await command(['org', 'drop-source', organizationId, '--from', at]).catch(() => {})
+      await command(['organizations', 'drop-source', organizationId, '--from', at]).catch(() => {})
       at = to
       moved++
       recorder.write({ does: 'mark', what: `served by the ${to} database` })

@@ -23,7 +23,7 @@ is \`client.apiKeys.deletePreviousToken(id)\` in TypeScript, \`client.${snake('a
 first, then the body or query, then options. The SDKs' \`batch\` creates; \`upsert\` and \`import\` are the other operations of the same call. Kinds also have
 \`getMany\`, \`sync\` and \`follow\`. The command line has no batches, digests and syncs; [\`import\`](commands.md#import), [\`export\`](commands.md#export) and
 [\`tail\`](commands.md#tail) do that work, and [\`api\`](commands.md#api) makes any call. \`admin\` is \`createAdminClient()\`, in Python \`AdminClient()\`, with
-the key of the operator (\`DESKWIRE_ADMIN_KEY\`).
+the key of the operator (\`DESKWIRE_ADMIN_KEY\`); on the command line they are [\`organizations\`](commands.md#organizations-list), where the database is.
 
 ${table(['method', 'does', 'call'], rows)}
 

@@ -166,7 +166,7 @@ test('the packed client runs without the service, and names the package that has
     [['custmers', 'list'], /did you mean "deskwire customers/, 2],
     [['serve'], ofServer('serve'), 1],
     [['demo'], /serve is a command of the server/, 1],
-    [['org', 'list'], ofServer('org list'), 1],
+    [['organizations', 'list'], ofServer('organizations list'), 1],
     [['backup', 'create', '--help'], ofServer('backup create'), 1],
   ]
   for (const [words, says, code] of expected) {

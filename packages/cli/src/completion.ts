@@ -8,7 +8,7 @@ type Shell = (typeof shells)[number]
 
 /** What can be typed after a command's name. */
 export interface Completion {
-  /** `org create`. */
+  /** `organizations create`. */
   readonly name: string
   readonly summary: string
   readonly flags: readonly string[]
@@ -33,7 +33,7 @@ export function completionScript(shell: Shell, commands: readonly Completion[]):
   }
 }
 
-/** Each beginning of a name with what may follow it: `org` is followed by `create`, `list` and so on. */
+/** Each beginning of a name with what may follow it: `organizations` is followed by `create`, `list` and so on. */
 function nextWords(commands: readonly Completion[]): Map<string, readonly string[]> {
   const next = new Map<string, string[]>()
   const add = (before: string, word: string) => {

@@ -42,7 +42,7 @@ async function run(words: readonly string[]): Promise<void> {
   if (found === null) {
     const [first = ''] = given
     const isKnown = commands.some(({ name }) => name.startsWith(`${first} `))
-    // `deskwire org --help`: half a name, but the question is clear.
+    // `deskwire organizations --help`: half a name, but the question is clear.
     if (isHelp(given.at(-1)) && (given.length === 1 || (isKnown && given.length === 2))) {
       printOut(usage(isKnown ? first : undefined))
       return

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventually } from '../../testbed/eventually.ts'
 import { type DataDir, temporaryDataDir } from '../../testbed/installation.ts'
 import { deskwire, type ServiceProcess, serve, startDeskwire } from '../../testbed/services.ts'
-import { orgDelete } from '../src/commands/org-delete.ts'
+import { organizationsDelete } from '../src/commands/organizations-delete.ts'
 import { runHere } from './run-here.ts'
 
 let dataDir: DataDir
@@ -67,13 +67,13 @@ test('a file that is there is not overwritten: nothing is created, and the next 
 
 test('keys are listed without their tokens and revoked; their organization is suspended, resumed, and deleted', async () => {
   const { organizationId, token } = JSON.parse(
-    (await run('org', 'create', '--name', 'Late payer', '--json')).stdout,
+    (await run('organizations', 'create', '--name', 'Late payer', '--json')).stdout,
   )
   const key = ['--name', 'a\tb', '--scopes', 'tickets:read', '--json']
-  const reader = JSON.parse((await run('keys', 'create', '--org', organizationId, ...key)).stdout)
+  const reader = JSON.parse((await run('organizations', 'create-key', organizationId, ...key)).stdout)
   expect((await call(reader.token, '/v1/tickets')).status).toBe(200)
 
-  const shown = await run('keys', 'list', '--org', organizationId)
+  const shown = await run('organizations', 'list-keys', organizationId)
   expect(shown).toMatchObject({ code: 0, stderr: '' })
   expect(shown.stdout.split('\n')).toMatchObject([
     expect.stringMatching(/^ID {36}TOKEN {2}LAST USED +EXPIRES {2}SCOPES +NAME$/),
@@ -82,25 +82,25 @@ test('keys are listed without their tokens and revoked; their organization is su
     '',
   ])
   expect(shown.stdout).not.toMatch(tokenPattern)
-  const revoked = await run('keys', 'revoke', reader.apiKeyId, '--org', organizationId)
+  const revoked = await run('organizations', 'revoke-key', organizationId, reader.apiKeyId)
   expect(revoked).toEqual({ code: 0, stdout: `key ${reader.apiKeyId} (a\\u0009b) is revoked\n`, stderr: '' })
   expect((await call(reader.token, '/v1/tickets')).status).toBe(401)
 
-  const suspended = await run('org', 'suspend', organizationId)
+  const suspended = await run('organizations', 'suspend', organizationId)
   expect(suspended).toEqual({ code: 0, stdout: `organization ${organizationId} is suspended\n`, stderr: '' })
   expect(await call(token)).toMatchObject({ status: 403, detail: expect.stringContaining('is suspended') })
-  const listed = await run('org', 'list')
+  const listed = await run('organizations', 'list')
   expect(listed.stdout).toMatch(new RegExp(`^${organizationId}  suspended  .*Late payer$`, 'm'))
-  expect((await run('org', 'resume', organizationId)).stdout).toBe(
+  expect((await run('organizations', 'resume', organizationId)).stdout).toBe(
     `organization ${organizationId} is active\n`,
   )
   expect((await call(token)).status).toBe(200)
 
-  const deleted = await run('org', 'delete', organizationId, '--yes', organizationId)
+  const deleted = await run('organizations', 'delete', organizationId, '--yes', organizationId)
   expect(deleted).toMatchObject({ code: 0, stderr: '' })
   expect(deleted.stdout).toMatch(new RegExp(`^organization ${organizationId} is deleted, with \\d+ rows\\n$`))
   expect((await call(token)).status).toBe(401)
-  const gone = await run('org', 'delete', organizationId, '--yes', organizationId)
+  const gone = await run('organizations', 'delete', organizationId, '--yes', organizationId)
   expect(gone).toEqual({
     code: 2,
     stdout: '',
@@ -111,7 +111,7 @@ test('keys are listed without their tokens and revoked; their organization is su
 test('an organization is deleted only if its id is given twice', async () => {
   const id = '01980000-0000-7000-8000-000000000001'
   const other = id.replace(/1$/, '2')
-  await expect(orgDelete.run([id, '--yes', other])).rejects.toThrow('--yes must repeat the id')
+  await expect(organizationsDelete.run([id, '--yes', other])).rejects.toThrow('--yes must repeat the id')
   // No terminal is there to ask on.
-  await expect(orgDelete.run([id])).rejects.toThrow(`give --yes ${id}`)
+  await expect(organizationsDelete.run([id])).rejects.toThrow(`give --yes ${id}`)
 })

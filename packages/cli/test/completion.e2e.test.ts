@@ -27,7 +27,7 @@ test('bash offers commands, the rest of a name, words and flags', async () => {
   const bash = await script('bash')
   expect(offered(bash, 'backup', 're')).toEqual(['restore'])
   expect(offered(bash, 'tickets', 'create', '--cust')).toEqual(['--customer-id', '--custom-attributes'])
-  expect(offered(bash, 'org', '')).toEqual([
+  expect(offered(bash, 'organizations', '')).toEqual([
     'create',
     'list',
     'move',
@@ -36,9 +36,12 @@ test('bash offers commands, the rest of a name, words and flags', async () => {
     'suspend',
     'resume',
     'delete',
+    'create-key',
+    'list-keys',
+    'revoke-key',
   ])
-  expect(offered(bash, 'org', 'delete', '--y')).toEqual(['--yes'])
-  expect(offered(bash, 'keys', 'revoke', 'x', '--o')).toEqual(['--org'])
+  expect(offered(bash, 'organizations', 'delete', '--y')).toEqual(['--yes'])
+  expect(offered(bash, 'organizations', 'create-key', 'x', '--sc')).toEqual(['--scopes'])
   expect(offered(bash, 'trigger', 'ticket.s')).toEqual(['ticket.status_changed'])
   expect(offered(bash, 'export', 'boo')).toEqual(['bookings'])
   expect(offered(bash, 'serve', '--first')).toEqual(['--first-key-file'])

@@ -37,7 +37,7 @@ test('each command of the guide does what it says', async () => {
   // Where there is room: both are empty, and the first comes first.
   expect(await place(one.pool)).toEqual([{ name: 'Analytical Engines' }])
   expect(await place(two.pool)).toEqual([{ name: 'Difference Engines' }])
-  expect(said.get('org list')?.stdout).toMatch(/DATABASE[\s\S]*one[\s\S]*two/)
+  expect(said.get('organizations list')?.stdout).toMatch(/DATABASE[\s\S]*one[\s\S]*two/)
   expect(said.get('migrate')?.stdout).toBe('one: up to date\ntwo: up to date\n')
   expect(said.get('doctor')?.stdout).toMatch(/database one [\s\S]*database two /)
   expect(said.get('databases settle --database two')?.stdout).toContain('0 more organizations')
@@ -53,10 +53,10 @@ test('where a database does not answer, a command says so in a line and fails', 
   const settings = { DESKWIRE_DATABASES: `one ${away};two ${away}2` }
   const id = '01980000-0000-7000-8000-000000000001'
   for (const words of [
-    ['org', 'move', id, '--to', 'two'],
-    ['org', 'drop-source', id, '--from', 'two'],
-    ['org', 'balance'],
-    ['keys', 'list', '--org', id],
+    ['organizations', 'move', id, '--to', 'two'],
+    ['organizations', 'drop-source', id, '--from', 'two'],
+    ['organizations', 'balance'],
+    ['organizations', 'list-keys', id],
   ]) {
     const { code, stdout, stderr } = await runHere(words, { settings, cwd: scratch.parent })
     expect([words, code, stdout, stderr]).toEqual([

@@ -109,13 +109,13 @@ async function twoDatabases(second?: string): Promise<string[]> {
 
 async function organizationIn(flags: readonly string[]): Promise<string> {
   out = ''
-  await runDeskwire(['org', 'create', '--name', 'Desk', '--json', ...flags])
+  await runDeskwire(['organizations', 'create', '--name', 'Desk', '--json', ...flags])
   return JSON.parse(out).organizationId
 }
 
 /** By command, by code. */
 const cases: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
-  'org move': {
+  'organizations move': {
     0: async () => {
       const flags = await twoDatabases()
       return [await organizationIn(flags), '--to', 'one', ...flags]
@@ -123,7 +123,7 @@ const cases: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
     1: async () => [someId, '--to', 'two', ...(await twoDatabases(nowhere))],
     2: wrongLine,
   },
-  'org delete': {
+  'organizations delete': {
     0: async () => {
       const id = await organizationIn(database())
       return [id, '--yes', id, ...database()]

@@ -86,7 +86,7 @@ const accounts: Readonly<Record<string, readonly (readonly [begins: string, acco
   'docs/guides/databases.md': [
     ['# The first', 'shown'],
     ['kubectl', cluster],
-    ['npx deskwire org create', databases],
+    ['npx deskwire organizations create', databases],
     ['npx deskwire migrate', databases],
     ['kubectl', cluster],
     ['npx deskwire', databases],
@@ -128,7 +128,7 @@ const accounts: Readonly<Record<string, readonly (readonly [begins: string, acco
   ],
   'docs/guides/mirror.md': [
     ['npx deskwire mirror run', 'here'],
-    ['npx deskwire keys create', 'here'],
+    ['npx deskwire organizations create-key', 'here'],
     ['npm install', tarballs],
     ['export DESKWIRE_URL', 'here'],
     ['import', mirror],
@@ -160,7 +160,10 @@ const accounts: Readonly<Record<string, readonly (readonly [begins: string, acco
     ['const customers', 'here'],
   ],
   'docs/guides/moving-organizations.md': [
-    ['deskwire org balance', needs('deskwire org', 'packages/service/test/moves moves, between databases')],
+    [
+      'deskwire organizations balance',
+      needs('deskwire organizations', 'packages/service/test/moves moves, between databases'),
+    ],
   ],
   'docs/guides/observing.md': [
     ['# prometheus.yml', 'shown'],
@@ -173,9 +176,9 @@ const accounts: Readonly<Record<string, readonly (readonly [begins: string, acco
     ['npx deskwire serve', needs('serve', 'packages/cli/test/start.e2e.test.ts starts it in many ways')],
   ],
   'docs/guides/organizations.md': [
-    ['npx deskwire org create', 'here'],
-    ['npx deskwire org suspend', 'here'],
-    ['npx deskwire org delete', 'here'],
+    ['npx deskwire organizations create', 'here'],
+    ['npx deskwire organizations suspend', 'here'],
+    ['npx deskwire organizations delete', 'here'],
   ],
   'docs/guides/postgresql.md': [
     ['create role', poolers],
@@ -555,8 +558,12 @@ test('commands of the guide on mirrors', async () => {
   await using database = await testDatabase({ template: null })
   const { host, port, user, database: name } = database.connection
   const url = `'postgres://${user}@/${name}?host=${encodeURIComponent(host)}&port=${port}'`
-  const { organizationId: ID } = JSON.parse(await shell('npx deskwire org create --name Mirrored --json'))
-  expect(await shell(take('docs/guides/mirror.md', 'npx deskwire keys create'), { ID })).toMatch(/dwk_/)
+  const { organizationId: ID } = JSON.parse(
+    await shell('npx deskwire organizations create --name Mirrored --json'),
+  )
+  expect(await shell(take('docs/guides/mirror.md', 'npx deskwire organizations create-key'), { ID })).toMatch(
+    /dwk_/,
+  )
   const [exported = ''] = lines(take('docs/guides/mirror.md', 'export DESKWIRE_URL'))
   const place = 'postgres://reports:secret@127.0.0.1/reports'
   expect(await shell(`${exported}\necho "$DATABASE_URL"`, { [place]: url })).toBe(`${url.slice(1, -1)}\n`)
@@ -573,7 +580,7 @@ test('commands of the guides for operators', async () => {
   const [organizations, encryption, backup] = ['organizations', 'encryption-key', 'backup'].map(
     (name) => `docs/guides/${name}.md`,
   ) as [string, string, string]
-  const [create = '', list = '', ...keys] = lines(take(organizations, 'npx deskwire org create'))
+  const [create = '', list = '', ...keys] = lines(take(organizations, 'npx deskwire organizations create'))
   const NAME = "'Analytical Engines'"
   const created = await shell(create, { NAME })
   const ID = /[0-9a-f]{8}-[0-9a-f-]{27}/.exec(created)?.[0] ?? ''
@@ -583,11 +590,11 @@ test('commands of the guides for operators', async () => {
   const shown = await shell(listKeys, { ' ID': ` ${ID}` })
   const KEY_ID = /[0-9a-f]{8}-[0-9a-f-]{27}/.exec(shown)?.[0] ?? ''
   await shell(revoke, { KEY_ID, ' ID': ` ${ID}` })
-  await shell(take(organizations, 'npx deskwire org suspend'), { ' ID': ` ${ID}` })
-  await expect(shell(take(organizations, 'npx deskwire org delete'), { ' ID': ` ${ID}` })).rejects.toThrow(
-    /--yes/,
-  )
-  await shell(`npx deskwire org delete ${ID} --yes ${ID}`)
+  await shell(take(organizations, 'npx deskwire organizations suspend'), { ' ID': ` ${ID}` })
+  await expect(
+    shell(take(organizations, 'npx deskwire organizations delete'), { ' ID': ` ${ID}` }),
+  ).rejects.toThrow(/--yes/)
+  await shell(`npx deskwire organizations delete ${ID} --yes ${ID}`)
   expect(await shell(take('docs/guides/troubleshooting.md', 'npx deskwire doctor'))).toMatch(/encryption key/)
   expect(await shell(take('docs/guides/troubleshooting.md', 'npx deskwire conform'))).toMatch(
     /holds|passed|ok/i,

@@ -9,7 +9,7 @@ import { root, textOf } from '../../testbed/repository.ts'
 import { environment, main, startDeskwire } from '../../testbed/services.ts'
 import { sharedService } from '../../testbed/shared-service.ts'
 import { commands, usage } from '../src/commands.ts'
-import { operations, wordsOf } from '../src/resources/operation.ts'
+import { kebab, operations, wordsOf } from '../src/resources/operation.ts'
 import { runHere } from './run-here.ts'
 
 const shared = sharedService()
@@ -360,6 +360,12 @@ test('each call of the document has a command of its own, whose name no other ha
     expect(paths[address][method.toLowerCase()]).toBeDefined()
   }
   expect(operations.length).toBeGreaterThan(60)
+  // Operators' calls are commands next to the database, under the same names; `list` shows what `get` does.
+  const ofOperator = [...textOf('docs/reference/methods.md').matchAll(/`admin\.(\w+)\.(\w+)`/g)]
+    .map(([, resource = '', name = '']) => `${resource} ${kebab(name)}`)
+    .filter((name) => name !== 'organizations get')
+  expect(ofOperator.length).toBeGreaterThan(5)
+  expect(ofOperator.filter((name) => !names.includes(name))).toEqual([])
   expect(operations.find(({ name }) => name === 'deliveries retry')).toMatchObject({ method: 'POST' })
   for (const one of operations) expect(wordsOf(one).length).toBe(one.path.split('{').length - 1)
   for (const title of [

@@ -20,7 +20,7 @@ export async function runHere(
   options: { settings?: Record<string, string>; cwd?: string } = {},
 ): Promise<Ran> {
   // It lowers the priority of its process for good: all later tests, and what they start, would have it.
-  if (words.slice(0, 2).join(' ') === 'org move') return deskwire(words, options)
+  if (words.slice(0, 2).join(' ') === 'organizations move') return deskwire(words, options)
   const said = { stdout: '', stderr: '' }
   const written = (['stdout', 'stderr'] as const).map((name) =>
     vi.spyOn(process[name], 'write').mockImplementation((chunk, ...rest) => {

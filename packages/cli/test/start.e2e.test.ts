@@ -82,23 +82,23 @@ test('commands work beside a running service; a second service on its data is to
     /^deskwire: \S+ is in use by process \d+ \(deskwire\.js serve, since \S+Z\): stop it first, or give this one another DESKWIRE_DATA_DIR\n$/m,
   )
 
-  const org = await runHere(['org', 'create', '--name', 'Engines', '--json'], { settings })
+  const org = await runHere(['organizations', 'create', '--name', 'Engines', '--json'], { settings })
   expect(org).toMatchObject({ code: 0, stderr: '' })
   const made = JSON.parse(org.stdout)
   expect(Object.keys(made)).toEqual(['organizationId', 'apiKeyId', 'token'])
   const { organizationId } = made
   expect((await get(`${service.url}/v1/customers`, made.token)).status).toBe(200)
 
-  const given = ['--org', organizationId, '--name', 'reporting', '--scopes', 'tickets:read']
-  const key = await runHere(['keys', 'create', ...given, '--data-dir', dataDir.path])
+  const given = [organizationId, '--name', 'reporting', '--scopes', 'tickets:read']
+  const key = await runHere(['organizations', 'create-key', ...given, '--data-dir', dataDir.path])
   expect(key).toMatchObject({ code: 0, stderr: '' })
   expect(key.stdout).toMatch(/^API key, shown this once: dwk_\w{36}\n$/)
   const reader = tokenPattern.exec(key.stdout)?.[0] as string
   expect((await get(`${service.url}/v1/tickets`, reader)).status).toBe(200)
   expect((await get(`${service.url}/v1/customers`, reader)).status).toBe(403)
 
-  const nobody = ['--org', '01980000-0000-7000-8000-000000000001', '--name', 'x', '--scopes', '*', '--json']
-  expect(await runHere(['keys', 'create', ...nobody], { settings })).toEqual({
+  const nobody = ['01980000-0000-7000-8000-000000000001', '--name', 'x', '--scopes', '*', '--json']
+  expect(await runHere(['organizations', 'create-key', ...nobody], { settings })).toEqual({
     code: 2,
     stdout: '',
     stderr: 'deskwire: there is no organization 01980000-0000-7000-8000-000000000001\n',
@@ -129,20 +129,20 @@ test('commands work without a running service, and leave none; no variable of Po
     PGDATA: '/nowhere',
   }
   const place = ['--data-dir', dataDir.path]
-  const made = await deskwire(['org', 'create', '--name', 'Ada 🛠', ...place], { settings })
+  const made = await deskwire(['organizations', 'create', '--name', 'Ada 🛠', ...place], { settings })
   expect(made).toMatchObject({ code: 0, stderr: '' })
   const [, organizationId] = /^organization (\S+)\nAPI key, shown this once: dwk_\w{36}\n$/.exec(
     made.stdout,
   ) as RegExpExecArray
-  const given = ['--org', organizationId as string, '--name', 'x', '--scopes', '*', '--json']
-  const key = await runHere(['keys', 'create', ...given, ...place])
+  const given = [organizationId as string, '--name', 'x', '--scopes', '*', '--json']
+  const key = await runHere(['organizations', 'create-key', ...given, ...place])
   expect(JSON.parse(key.stdout)).toMatchObject({ organizationId, token: expect.stringMatching(tokenPattern) })
   expect((await runHere(['migrate', ...place])).stdout).toBe('up to date\n')
   expect(await dataDir.running()).toEqual([])
 
   await using service = await serve([...place, '--log-level', 'error'], { settings })
   expect(service.url).toMatch(/^http:/)
-  expect((await deskwire(['org', 'list', ...place], { settings })).stdout).toContain('Ada 🛠')
+  expect((await deskwire(['organizations', 'list', ...place], { settings })).stdout).toContain('Ada 🛠')
 })
 
 test('a database that does not answer is one line', async () => {
@@ -169,31 +169,37 @@ describe('a mistake is one line, exit code 2, and starts nothing', () => {
     },
     { words: 'serve --prot 1', line: /--prot.*see deskwire serve --help$/ },
     {
-      words: 'org',
-      line: /^org needs one of: create, list, /,
+      words: 'organizations',
+      line: /^organizations needs one of: create, list, /,
     },
   ]
   /** As their commands take them: how a mistake is told and what the exit code is, is the same for all. */
   const others: readonly { words: string; line: RegExp }[] = [
     { words: 'trigger ticket.created twice', line: /'twice'; accepted: --url, --key, --profile, --json$/ },
-    { words: 'keys create --name x --scopes *', line: /^keys create needs --org with the id/ },
-    { words: 'org create', line: /^org create needs --name with 1 to 255 characters$/ },
     {
-      words: 'org create --nam x',
+      words: 'organizations create-key --name x --scopes *',
+      line: /^organizations create-key needs the id of an organization/,
+    },
+    { words: 'organizations create', line: /^organizations create needs --name with 1 to 255 characters$/ },
+    {
+      words: 'organizations create --nam x',
       line: /--nam.*; accepted: --name, --database, --data-dir, --database-url, --databases, --json$/,
     },
-    { words: 'org create --name --json', line: /--name.*; accepted: --name, / },
+    { words: 'organizations create --name --json', line: /--name.*; accepted: --name, / },
     {
-      words: 'org create --name x --database-url mysql://x',
+      words: 'organizations create --name x --database-url mysql://x',
       line: /^DESKWIRE_DATABASE_URL: what is set is not accepted/,
     },
-    { words: `keys create --org ${org} --scopes *`, line: /^keys create needs --name/ },
+    { words: `organizations create-key ${org} --scopes *`, line: /^organizations create-key needs --name/ },
     {
-      words: `keys create --org ${org} --name x --scopes tickets:reed`,
+      words: `organizations create-key ${org} --name x --scopes tickets:reed`,
       line: /there is no scope tickets:reed$/,
     },
-    { words: 'org delete x', line: /^org delete needs the id of an organization \(a UUID\)$/ },
-    { words: `keys revoke ${org}`, line: /^keys revoke needs --org with the id/ },
+    {
+      words: 'organizations delete x',
+      line: /^organizations delete needs the id of an organization \(a UUID\)$/,
+    },
+    { words: `organizations revoke-key ${org}`, line: /^organizations revoke-key needs the id of a key/ },
     { words: 'migrate twice', line: /'twice'; accepted: / },
     { words: 'trigger', line: /^trigger needs an event type; there are: customer\.created, / },
     {
@@ -276,16 +282,16 @@ describe('help', () => {
     listed((await runHere(words.split(' ').filter((word) => word !== ''))).stdout)
   })
 
-  test('deskwire keys create --help prints that of the command', async () => {
-    const { command } = await commandOf('keys create')
-    const ran = await deskwire(['keys', 'create', '--help'])
+  test('deskwire organizations create-key --help prints that of the command', async () => {
+    const { command } = await commandOf('organizations create-key')
+    const ran = await deskwire(['organizations', 'create-key', '--help'])
     expect(ran).toEqual({ code: 0, stdout: command.help(), stderr: '' })
   })
 
   test('half a name lists the commands that begin with it', async () => {
-    const { stdout } = await runHere(['org', '--help'])
-    expect(stdout).toMatch(/^ {2}org create +make an organization/m)
-    expect(stdout).not.toContain('keys create')
+    const { stdout } = await runHere(['organizations', '--help'])
+    expect(stdout).toMatch(/^ {2}organizations create +make an organization/m)
+    expect(stdout).not.toContain('backup create')
   })
 
   test.each(commands.map(({ name }) => name))('of %s', async (name) => {

@@ -11,7 +11,7 @@ const whatItIs = `${claim}: customers, conversations, messages, tickets and book
 const how =
   'Every change and removal is in one ordered stream; a copy continues where it stopped, and a proof at the end shows that it is exact; events arrive as signed webhooks, at least once.'
 const keyed =
-  'Calls below `/v1` carry an API key, as `Authorization: Bearer dwk_…`. Keys come from the first start, from `deskwire org create`, or from the operator of this installation.'
+  'Calls below `/v1` carry an API key, as `Authorization: Bearer dwk_…`. Keys come from the first start, from `deskwire organizations create`, or from the operator of this installation.'
 
 /** Pages next to the documents, by address. */
 const others = {

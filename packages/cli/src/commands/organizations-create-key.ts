@@ -7,29 +7,31 @@ import { UsageError } from '../usage-error.ts'
 
 const scopes = scopeNames(kinds)
 
-export const keysCreate: Command = {
-  help: () => `deskwire keys create --org ID --name NAME --scopes SCOPE,…: make an API key and print it.
+export const organizationsCreateKey: Command = {
+  help: () => `deskwire organizations create-key ID --name NAME --scopes SCOPE,…: make an API key and print it.
 
-  --org ID               the organization
+  ID                     the organization
   --name NAME            what the key is for
   --scopes SCOPE,…       what it may do, from: ${scopes.join(', ')}
   --json                 print JSON
 ${databaseHelp}
 Example:
-  deskwire keys create --org 01980000-0000-7000-8000-000000000001 --name reporting --scopes customers:read,tickets:read
+  deskwire organizations create-key 01980000-0000-7000-8000-000000000001 --name reporting --scopes customers:read,tickets:read
 `,
   async run(args) {
-    const { given, json, config } = readCommand(args, ['org', 'name', 'scopes'])
-    const organizationId = readId(given.org, 'keys create needs --org with the id of an organization')
+    const { given, words, json, config } = readCommand(args, ['name', 'scopes'], 1)
+    const organizationId = readId(words[0], 'organizations create-key needs the id of an organization')
     const { name } = given
     if (name === undefined || name.length < 1 || name.length > 255) {
-      throw new UsageError('keys create needs --name with 1 to 255 characters')
+      throw new UsageError('organizations create-key needs --name with 1 to 255 characters')
     }
     const wanted = (given.scopes ?? '').split(',').filter((scope) => scope !== '')
     const unknown = wanted.filter((scope) => !scopes.includes(scope))
     if (wanted.length === 0 || unknown.length > 0) {
       const wrong = unknown.length > 0 ? `; there is no scope ${unknown.join(', ')}` : ''
-      throw new UsageError(`keys create needs --scopes, comma-separated, from: ${scopes.join(', ')}${wrong}`)
+      throw new UsageError(
+        `organizations create-key needs --scopes, comma-separated, from: ${scopes.join(', ')}${wrong}`,
+      )
     }
     await withDatabaseOf({ config }, organizationId, async ({ pool, database, installation }) => {
       const made = { organizationId, name, scopes: wanted }

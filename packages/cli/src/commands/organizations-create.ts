@@ -9,21 +9,21 @@ import { databaseHelp, readCommand, withInstallation } from '../database.ts'
 import { printOut } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'
 
-export const orgCreate: Command = {
-  help: () => `deskwire org create --name NAME: make an organization and print its id and first API key.
+export const organizationsCreate: Command = {
+  help: () => `deskwire organizations create --name NAME: make an organization and print its id and first API key.
 
   --name NAME            what it is called, 1 to 255 characters
   --json                 print JSON
   --database NAME        the database to make it in; default: the one with the fewest objects
 ${databaseHelp}
 Example:
-  deskwire org create --name 'Analytical Engines' --json
+  deskwire organizations create --name 'Analytical Engines' --json
 `,
   async run(args) {
     const { given, json, config, database } = readCommand(args, ['name', 'database'])
     const { name } = given
     if (name === undefined || name.length < 1 || name.length > 255) {
-      throw new UsageError('org create needs --name with 1 to 255 characters')
+      throw new UsageError('organizations create needs --name with 1 to 255 characters')
     }
     await withInstallation({ config }, async (installation) => {
       const { databases, directory } = installation

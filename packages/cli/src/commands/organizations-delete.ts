@@ -11,8 +11,8 @@ import { readId } from '../ids.ts'
 import { plain, printOut, screen } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'
 
-export const orgDelete: Command = {
-  help: () => `deskwire org delete ID: delete an organization and everything of it, for good.
+export const organizationsDelete: Command = {
+  help: () => `deskwire organizations delete ID: delete an organization and everything of it, for good.
 
   ID                     the organization
   --yes ID               its id once more, instead of typing it when asked
@@ -20,7 +20,7 @@ export const orgDelete: Command = {
 ${databaseHelp}
 Its keys and endpoints go first, in one commit: then nobody comes in and nothing is sent. Its objects, removal records, events,
 delivery log, stored responses, jobs and counters follow in pieces, while the service goes on. Killed at any moment it does no
-harm: run it again, and it goes on. A deletion that has started cannot be undone; deskwire org list shows it as deleting.
+harm: run it again, and it goes on. A deletion that has started cannot be undone; deskwire organizations list shows it as deleting.
 With several databases it is deleted from all, with rows that moves have left: one that cannot be reached makes the command fail, and
 running it again does the rest.
 Backups that were made before still hold the organization.
@@ -28,16 +28,16 @@ Backups that were made before still hold the organization.
 Exit codes: 0 when nothing of it is left; 1 when it was not confirmed or could not be finished; 2 for a wrong command line.
 
 Example:
-  deskwire org delete 01980000-0000-7000-8000-000000000001 --yes 01980000-0000-7000-8000-000000000001
+  deskwire organizations delete 01980000-0000-7000-8000-000000000001 --yes 01980000-0000-7000-8000-000000000001
 `,
   async run(args) {
     const { words, given, json, config } = readCommand(args, ['yes'], 1)
-    const organizationId = readId(words[0], 'org delete needs the id of an organization')
+    const organizationId = readId(words[0], 'organizations delete needs the id of an organization')
     if (given.yes !== undefined && given.yes.toLowerCase() !== organizationId)
       throw new UsageError('--yes must repeat the id of the organization that is to be deleted')
     if (given.yes === undefined && !process.stdin.isTTY)
       throw new UsageError(
-        `org delete asks for the id on a terminal; without one give --yes ${organizationId}`,
+        `organizations delete asks for the id on a terminal; without one give --yes ${organizationId}`,
       )
     await withInstallation({ config }, async ({ everywhere, databases: [{ pool }] }) => {
       const rows = await deleteEverywhere(everywhere, await readDatabaseClock(pool), organizationId, {

@@ -6,18 +6,18 @@ import { table } from '../table.ts'
 import { printOut } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'
 
-export const keysList: Command = {
-  help: () => `deskwire keys list --org ID: print the API keys of an organization, the newest first. Never a token.
+export const organizationsListKeys: Command = {
+  help: () => `deskwire organizations list-keys ID: print the API keys of an organization, the newest first. Never a token.
 
-  --org ID               the organization
+  ID                     the organization
   --json                 print JSON: {apiKeys: […]}, as GET /v1/api-keys shows them
 ${databaseHelp}
 Example:
-  deskwire keys list --org 01980000-0000-7000-8000-000000000001
+  deskwire organizations list-keys 01980000-0000-7000-8000-000000000001
 `,
   async run(args) {
-    const { given, json, config } = readCommand(args, ['org'])
-    const organizationId = readId(given.org, 'keys list needs --org with the id of an organization')
+    const { words, json, config } = readCommand(args, [], 1)
+    const organizationId = readId(words[0], 'organizations list-keys needs the id of an organization')
     await withDatabaseOf({ config }, organizationId, async ({ pool }) => {
       const apiKeys = await listKeys(pool, await readDatabaseClock(pool), organizationId)
       if (apiKeys === null) throw new UsageError(`there is no organization ${organizationId}`)

@@ -4,8 +4,8 @@ import { oneDatabaseHelp, readCommand, withInstallation } from '../database.ts'
 import { table } from '../table.ts'
 import { printOut } from '../terminal.ts'
 
-export const orgList: Command = {
-  help: () => `deskwire org list: print the organizations, the oldest first, and their sizes.
+export const organizationsList: Command = {
+  help: () => `deskwire organizations list: print the organizations, the oldest first, and their sizes.
 
   --json                 print JSON: {organizations: [{organizationId, name, status, …}]}, with database of several
 ${oneDatabaseHelp}
@@ -13,7 +13,7 @@ The status is active, suspended, or deleting where a deletion has started and no
 database that serves it.
 
 Example:
-  deskwire org list --json | jq -r '.organizations[] | select(.status == "suspended") | .organizationId'
+  deskwire organizations list --json | jq -r '.organizations[] | select(.status == "suspended") | .organizationId'
 `,
   async run(args) {
     const asked = readCommand(args, ['database'])

@@ -1,4 +1,4 @@
-/** `org move`, and what belongs to it: `org drop-source` and `org balance`. */
+/** `organizations move`, and what belongs to it: `organizations drop-source` and `organizations balance`. */
 
 import { constants, setPriority } from 'node:os'
 import {
@@ -19,8 +19,8 @@ import { UsageError } from '../usage-error.ts'
 
 type Asked = Parameters<typeof withInstallation>[0]
 
-export const orgMove: Command = {
-  help: () => `deskwire org move ID --to NAME: move an organization to another database, while it works.
+export const organizationsMove: Command = {
+  help: () => `deskwire organizations move ID --to NAME: move an organization to another database, while it works.
 
   ID                     the organization
   --to NAME              the database, as DESKWIRE_DATABASES names it
@@ -29,16 +29,16 @@ export const orgMove: Command = {
 ${databaseHelp}
 The command copies and compares everything while writers work, then cuts over: its writes wait some hundredths of a second. Cursors, entity
 tags, keys, endpoints, retries and recoveries go on there. Killed at any moment it does no harm: run it again, and it goes on. The
-source keeps its rows and refuses writes until deskwire org drop-source removes them.
+source keeps its rows and refuses writes until deskwire organizations drop-source removes them.
 
 Exit codes: 0 when it is there, now or already; 1 when it could not be moved, and the line says why; 2 for a wrong command line.
 
 Example:
-  deskwire org move 01980000-0000-7000-8000-000000000001 --to second
+  deskwire organizations move 01980000-0000-7000-8000-000000000001 --to second
 `,
   async run(args) {
     const { words, given, switches, json, config } = readCommand(args, ['to'], 1, ['abort'])
-    const organizationId = readId(words[0], 'org move needs the id of an organization')
+    const organizationId = readId(words[0], 'organizations move needs the id of an organization')
     const { to } = given
     if (switches.abort === true) {
       await withDatabases({ config }, async (databases) => {
@@ -51,7 +51,7 @@ Example:
       })
       return
     }
-    if (to === undefined) throw new UsageError('org move needs --to with the name of a database')
+    if (to === undefined) throw new UsageError('organizations move needs --to with the name of a database')
     // A service on this machine goes first.
     setPriority(constants.priority.PRIORITY_LOW)
     await withDatabases({ config }, async (databases) => {
@@ -65,7 +65,7 @@ Example:
       const line =
         outcome === 'unchanged'
           ? `organization ${organizationId} is in ${to} already`
-          : `organization ${organizationId} is in ${to}: ${rows} rows were copied${waited}\nwhat is left of it in ${from}: deskwire org drop-source ${organizationId} --from ${from}`
+          : `organization ${organizationId} is in ${to}: ${rows} rows were copied${waited}\nwhat is left of it in ${from}: deskwire organizations drop-source ${organizationId} --from ${from}`
       printOut(
         json ? `${JSON.stringify({ organizationId, outcome, from, to, rows, paused })}\n` : `${line}\n`,
       )
@@ -73,8 +73,8 @@ Example:
   },
 }
 
-export const orgDropSource: Command = {
-  help: () => `deskwire org drop-source ID --from NAME: remove what a move has left behind in a database.
+export const organizationsDropSource: Command = {
+  help: () => `deskwire organizations drop-source ID --from NAME: remove what a move has left behind in a database.
 
   ID                     the organization
   --from NAME            the database that it has left, as DESKWIRE_DATABASES names it
@@ -83,13 +83,14 @@ ${databaseHelp}
 Refused for the database that has the organization. Killed at any moment it does no harm: run it again, and it goes on.
 
 Example:
-  deskwire org drop-source 01980000-0000-7000-8000-000000000001 --from first
+  deskwire organizations drop-source 01980000-0000-7000-8000-000000000001 --from first
 `,
   async run(args) {
     const { words, given, json, config } = readCommand(args, ['from'], 1)
-    const organizationId = readId(words[0], 'org drop-source needs the id of an organization')
+    const organizationId = readId(words[0], 'organizations drop-source needs the id of an organization')
     const { from } = given
-    if (from === undefined) throw new UsageError('org drop-source needs --from with the name of a database')
+    if (from === undefined)
+      throw new UsageError('organizations drop-source needs --from with the name of a database')
     await withDatabases({ config }, async (databases) => {
       const rows = await dropSource(databases, organizationId, from)
       printOut(
@@ -101,8 +102,8 @@ Example:
   },
 }
 
-export const orgBalance: Command = {
-  help: () => `deskwire org balance: say which organizations to move, so that databases have about as much to hold and to do.
+export const organizationsBalance: Command = {
+  help: () => `deskwire organizations balance: say which organizations to move, so that databases have about as much to hold and to do.
 
   --most N               how many moves to propose at most (10)
   --json                 print JSON: {databases: […], moves: […]}
@@ -110,7 +111,7 @@ ${databaseHelp}
 It compares the bytes that organizations store, and their events of the last day. It moves nothing.
 
 Example:
-  deskwire org balance --json | jq -r '.moves[] | "deskwire org move \\(.organizationId) --to \\(.to)"'
+  deskwire organizations balance --json | jq -r '.moves[] | "deskwire organizations move \\(.organizationId) --to \\(.to)"'
 `,
   async run(args) {
     const { given, json, config } = readCommand(args, ['most'])
@@ -137,7 +138,7 @@ function shown(
   const rows = databases.map((one) => [one.name, ...[one.organizations, one.bytes, one.changes].map(String)])
   const lines = moves.map(
     ({ organizationId, to, bytes, changes, name }) =>
-      `deskwire org move ${organizationId} --to ${to}  # ${bytes} bytes, ${changes} changes a day: ${plain(name)}\n`,
+      `deskwire organizations move ${organizationId} --to ${to}  # ${bytes} bytes, ${changes} changes a day: ${plain(name)}\n`,
   )
   const heading = table([['DATABASE', 'ORGANIZATIONS', 'BYTES', 'CHANGES A DAY'], ...rows])
   return `${heading}\n${moves.length === 0 ? 'nothing is worth moving\n' : lines.join('')}`

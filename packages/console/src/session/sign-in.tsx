@@ -65,8 +65,9 @@ export default function SignIn({ reason }: { readonly reason: string | null }) {
           Sign in
         </Button>
         <p className={css.help}>
-          The service prints a key at its first start. Create more with <code>deskwire org create</code> and{' '}
-          <code>deskwire keys create</code>. <a href="/docs/guides/keys.md">About API keys</a>
+          The service prints a key at its first start. Create more with{' '}
+          <code>deskwire organizations create</code> and <code>deskwire organizations create-key</code>.{' '}
+          <a href="/docs/guides/keys.md">About API keys</a>
         </p>
       </form>
     </main>

@@ -175,7 +175,7 @@ async function ownDatabaseFirst(
   )
   if (rows[0] !== undefined)
     throw new DeletionError(
-      `organization ${organizationId} is being moved to ${rows[0].target}: finish that first, with deskwire org move ${organizationId} --to ${rows[0].target}`,
+      `organization ${organizationId} is being moved to ${rows[0].target}: finish that first, with deskwire organizations move ${organizationId} --to ${rows[0].target}`,
     )
   return [own, ...databases.filter((other) => other !== own)]
 }

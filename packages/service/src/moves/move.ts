@@ -317,7 +317,7 @@ export async function abortMove(databases: Databases, organizationId: string): P
   if (departure === null) return 'none'
   if (departure.state !== 'copying')
     throw new MoveError(
-      `organization ${organizationId} has left for ${departure.target} already: finish the move with deskwire org move ${organizationId} --to ${departure.target}`,
+      `organization ${organizationId} has left for ${departure.target} already: finish the move with deskwire organizations move ${organizationId} --to ${departure.target}`,
     )
   const client = await holdMove(source, organizationId)
   try {

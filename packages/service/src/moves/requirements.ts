@@ -41,7 +41,7 @@ export async function requireMovable(
     )
   if ((await statusOf(target)) !== null)
     throw new MoveError(
-      `${to} holds what an earlier move of organization ${organizationId} has left behind: remove it with deskwire org drop-source ${organizationId} --from ${to}`,
+      `${to} holds what an earlier move of organization ${organizationId} has left behind: remove it with deskwire organizations drop-source ${organizationId} --from ${to}`,
     )
   await requireSameSchema(source, target, { from, to })
   await requireSameKey(source, target, { from, to })

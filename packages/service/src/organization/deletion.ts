@@ -77,7 +77,7 @@ async function close(tx: Tx, clock: Clock, organizationId: string): Promise<numb
   )
   if (moving.rowCount !== 0)
     throw new DeletionError(
-      `organization ${organizationId} is being moved to another database: finish that, or take it back with deskwire org move ${organizationId} --abort`,
+      `organization ${organizationId} is being moved to another database: finish that, or take it back with deskwire organizations move ${organizationId} --abort`,
     )
   const { rowCount } = await tx.query(
     `update organizations set suspended_at = coalesce(suspended_at, $2), deletion_began_at = coalesce(deletion_began_at, $2)

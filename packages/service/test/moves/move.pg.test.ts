@@ -158,7 +158,7 @@ test('a whole desk, its mover killed at one statement after another, is there wi
     await expect(pool.query(write, [moved])).rejects.toMatchObject({ code: notServedCode, detail: 'moved' })
   await desk.service.app.maintenance.run()
   await expect(moveOrganization(databasesOf(pool, there.pool), moved, 'one')).rejects.toThrow(
-    'org drop-source',
+    'organizations drop-source',
   )
   expect(await dropSource(databasesOf(pool, there.pool), moved, 'one')).toBeGreaterThan(1_000)
   expect(Object.values(await rowsOf(pool, moved)).flat()).toEqual([])
@@ -278,10 +278,10 @@ test('what cannot be moved is refused, and nothing of it changes; what was begun
   await refused().toThrow('there is no organization')
 })
 
-/** Runs `deskwire org` on the databases with these names and addresses. */
+/** Runs `deskwire organizations` on the databases with these names and addresses. */
 function orgCommands(databases: Readonly<Record<string, TestDatabase['connection']>>) {
   return async (...args: readonly string[]) => {
-    const { code, stdout, stderr } = await runHere(['org', ...args, '--json'], {
+    const { code, stdout, stderr } = await runHere(['organizations', ...args, '--json'], {
       settings: settingsOf(databases),
     })
     return { code, said: stdout + stderr }
@@ -300,7 +300,7 @@ test('the command, killed while it copies, goes on when it is run again; its tra
   const { organizationId } = await desk.service.newOrganization('Commanded')
   const places = { one: connection, two: there.connection }
   const command = orgCommands(places)
-  await using killed = startDeskwire(['org', 'move', organizationId, '--to', 'two'], {
+  await using killed = startDeskwire(['organizations', 'move', organizationId, '--to', 'two'], {
     settings: settingsOf(places),
   })
   await eventually('it has begun', async () => {
