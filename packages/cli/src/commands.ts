@@ -1,4 +1,4 @@
-import type { CommandGroup, NamedCommand } from './command.ts'
+import type { Command, CommandGroup, NamedCommand } from './command.ts'
 import { operations } from './resources/operation.ts'
 import { startLean } from './start-lean.ts'
 
