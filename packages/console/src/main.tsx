@@ -8,6 +8,7 @@ import { createRoot } from 'react-dom/client'
 import { isPassing } from './api/problem.ts'
 import { Toasts } from './design/toasts.tsx'
 import { router } from './router/router.ts'
+import { forgetDrafts } from './session/drafts.ts'
 import { openLink, watchForLinks } from './session/link.ts'
 import { joinTabs } from './session/store.ts'
 
@@ -34,7 +35,7 @@ function WithToasts({ children }: { readonly children: ReactNode }) {
 }
 
 watchForLinks()
-await joinTabs()
+await joinTabs(forgetDrafts)
 await openLink()
 createRoot(document.getElementById('root') as HTMLElement).render(
   <StrictMode>

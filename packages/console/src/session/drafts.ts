@@ -1,15 +1,16 @@
 /**
- * What was typed and not sent to an organization, for as long as the tab is open: it outlives a reload and an ended session,
- * and is forgotten when the user signs out. A link may lead to another organization, which has drafts of its own.
+ * What was typed and not sent, for as long as the tab is open: it outlives a reload and an ended session, and is forgotten
+ * when the user signs out. It belongs to the organization, and within it to whoever has a key, or to the session of one
+ * link: who opens another link may be somebody else.
  */
 import { readJson } from '@deskwire/sdk/json'
-import { sessionOrganization } from './store.ts'
+import { sessionLink, sessionOrganization } from './store.ts'
 
 const prefix = 'deskwire.draft.'
 
 function placeOf(name: string): string {
   const organization = readJson<{ readonly id: string } | null>(sessionOrganization() ?? 'null')
-  return `${prefix}${organization?.id}.${name}`
+  return `${prefix}${organization?.id}.${sessionLink() ?? 'key'}.${name}`
 }
 
 export function draftOf(name: string): string | null {
@@ -31,9 +32,18 @@ export function keepDraft(name: string, text: string | null): void {
 }
 
 export function forgetDrafts(): void {
+  forgetWhere(() => true)
+}
+
+/** Of a removed object: those that are about it, and those that mention it. */
+export function forgetDraftsOf(id: string): void {
+  forgetWhere((name, text) => name.includes(id) || text.includes(id))
+}
+
+function forgetWhere(isForgotten: (name: string, text: string) => boolean): void {
   try {
-    for (const name of Object.keys(sessionStorage)) {
-      if (name.startsWith(prefix)) sessionStorage.removeItem(name)
+    for (const [name, text] of Object.entries(sessionStorage)) {
+      if (name.startsWith(prefix) && isForgotten(name, text)) sessionStorage.removeItem(name)
     }
   } catch {
     // As above.

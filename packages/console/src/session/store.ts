@@ -136,8 +136,8 @@ function send(said: Said): void {
 /** Milliseconds that a new tab waits for the others. */
 const answersWithin = 150
 
-/** Takes over the session of another tab, if this one has none, and keeps to it from then on. */
-export function joinTabs(): Promise<void> {
+/** Takes over the session of another tab, if this one has none, and keeps to it from then on. `onSignOut`: in another tab. */
+export function joinTabs(onSignOut: () => void): Promise<void> {
   return new Promise((resolve) => {
     if (tabs === null) return resolve()
     tabs.onmessage = ({ data: said }: MessageEvent<Said>) => {
@@ -151,7 +151,10 @@ export function joinTabs(): Promise<void> {
         resolve()
       } else if (said.token === token) {
         if (said.does === 'be') become({ ...session, teammateId: said.teammateId, unsigned: said.unsigned })
-        else refuseSession(said.reason)
+        else {
+          refuseSession(said.reason)
+          if (said.reason === null) onSignOut()
+        }
       }
     }
     let hasJoined = session.token !== null
