@@ -580,7 +580,7 @@ test('a move that another has got ahead of is shown beside theirs, and made only
   await api.post(`${path}/reschedule`, { startAt: '2030-01-07T10:00:00Z', endAt: '2030-01-07T11:00:00Z' })
   await page.getByRole('button', { name: 'Confirm' }).click()
   await dialog.waitFor()
-  const [yours, theirs] = await sides('When')
+  const [yours, theirs] = await sides('Start')
   expect(yours).not.toBe(theirs)
   expect(theirs).toContain('2030')
   await audit()

@@ -27,6 +27,8 @@ interface ChangeOf<T extends Versioned> {
   readonly patch: Patch
   readonly read: () => Promise<T>
   readonly write: (patch: Patch, ifMatch: string) => Promise<T>
+  /** False: the API takes no `If-Match` for it, so the current version is read just before. */
+  readonly isTagged?: boolean
 }
 
 /** Each lost attempt means that another change came in between. */
@@ -43,9 +45,12 @@ export async function change<T extends Versioned>({
   patch,
   read,
   write,
+  isTagged = true,
 }: ChangeOf<T>): Promise<Changed<T>> {
-  let known = base
+  let known = isTagged ? base : await read()
   for (let tried = 1; ; tried++) {
+    const fields = conflicts(base, patch, known)
+    if (fields.length > 0) return { outcome: 'conflict', theirs: known, fields }
     try {
       return { outcome: 'changed', row: await write(patch, tagOf(known)) }
     } catch (error) {
@@ -53,8 +58,6 @@ export async function change<T extends Versioned>({
       if (!isLost || tried === maxAttempts) throw error
     }
     known = await read()
-    const fields = conflicts(base, patch, known)
-    if (fields.length > 0) return { outcome: 'conflict', theirs: known, fields }
   }
 }
 

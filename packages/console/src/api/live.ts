@@ -5,6 +5,7 @@
 import type { Change, DeskwireError } from '@deskwire/sdk'
 import type { QueryClient } from '@tanstack/react-query'
 import { kinds } from '../generated/lists.ts'
+import { forgetDraftsOf } from '../session/drafts.ts'
 import { sessionToken } from '../session/store.ts'
 import { answerOf, api } from './client.ts'
 import { sayConnected, sayLost } from './connection.ts'
@@ -93,6 +94,8 @@ async function mark(client: QueryClient, changes: readonly Change<Row>[]): Promi
     predicate: ({ queryKey }: { readonly queryKey: readonly unknown[] }) =>
       rows.some(({ id, kind, of, isRemoved }) => {
         if (queryKey[2] === 'inbox' && kind === 'messages') return true
+        // What was found may be what is gone.
+        if (queryKey[0] === 'palette') return isRemoved
         if (queryKey[0] !== kind) return false
         return queryKey[1] === 'list' ? concerns(queryKey, of) : queryKey[1] === id && !isRemoved
       }),
@@ -101,7 +104,23 @@ async function mark(client: QueryClient, changes: readonly Change<Row>[]): Promi
   await client.cancelQueries({
     predicate: (query) => query.state.data === undefined && filters.predicate(query),
   })
+  for (const { id, kind, isRemoved } of rows)
+    if (isRemoved && kind !== undefined) markRemoved(client, kind, id)
   await client.invalidateQueries(filters)
+}
+
+const removed = new Set<string>()
+
+/** Its screen and its row in a list show from now on that it is removed, and nothing of it is kept. */
+export function markRemoved(client: QueryClient, kind: Plural, id: string): void {
+  removed.add(id)
+  if (client.getQueryData(keys.one(kind, id)) !== undefined) client.setQueryData(keys.one(kind, id), null)
+  forgetDraftsOf(id)
+}
+
+/** Whether this page knows of its removal. */
+export function isRemoved(id: string): boolean {
+  return removed.has(id)
 }
 
 function pause(milliseconds: number, signal: AbortSignal): Promise<void> {

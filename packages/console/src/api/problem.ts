@@ -31,6 +31,11 @@ export class Unreachable extends Error {
   }
 }
 
+/** Whether the object that was asked for does not exist any more. */
+export function isOfRemoved(error: unknown): boolean {
+  return error instanceof ApiProblem && (error.status === 404 || error.status === 410)
+}
+
 /** Whether another attempt may succeed. */
 export function isPassing(error: unknown): boolean {
   return (

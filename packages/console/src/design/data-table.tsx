@@ -5,6 +5,7 @@
 import { Link, type LinkProps } from '@tanstack/react-router'
 import { type KeyboardEvent, type ReactNode, useState } from 'react'
 import type { List, Row } from '../api/list.ts'
+import { isRemoved } from '../api/live.ts'
 import { Button } from './button.tsx'
 import css from './data-table.module.css'
 import { type Drawn, useDrawnRows } from './drawn-rows.ts'
@@ -73,7 +74,7 @@ export function DataTable<T extends Row>({
       data-index={index}
       aria-rowindex={drawn.isPartial ? index + 2 : undefined}
       data-gone={list.isGone(row) || undefined}
-      title={list.isGone(row) ? 'No longer in this list' : undefined}
+      title={list.isGone(row) && !isRemoved(row.id) ? 'No longer in this list' : undefined}
     >
       {bulk !== undefined && (
         <td className={css.pick}>
@@ -87,17 +88,19 @@ export function DataTable<T extends Row>({
           />
         </td>
       )}
-      {columns.map(({ title, cell, align, isExtra }, n) => (
-        <td key={title} data-title={title} data-name={n === 0} data-align={align} data-extra={isExtra}>
-          {n === 0 && to !== undefined ? (
-            <Link {...to(row)} id={`row-${row.id}`} className={css.link} data-row>
-              {cell(row)}
-            </Link>
-          ) : (
-            cell(row)
-          )}
-        </td>
-      ))}
+      {isRemoved(row.id) && <td colSpan={columns.length}>Deleted</td>}
+      {!isRemoved(row.id) &&
+        columns.map(({ title, cell, align, isExtra }, n) => (
+          <td key={title} data-title={title} data-name={n === 0} data-align={align} data-extra={isExtra}>
+            {n === 0 && to !== undefined ? (
+              <Link {...to(row)} id={`row-${row.id}`} className={css.link} data-row>
+                {cell(row)}
+              </Link>
+            ) : (
+              cell(row)
+            )}
+          </td>
+        ))}
     </tr>
   )
   return (

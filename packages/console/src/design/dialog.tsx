@@ -94,6 +94,8 @@ interface ConfirmProps {
   readonly isDisabled?: boolean
   /** Closes when it resolves; an error is shown, and the dialog stays. */
   readonly act: () => Promise<unknown>
+  /** `act` closes it, or asks something else. */
+  readonly closesItself?: boolean
 }
 
 export function Confirm({
@@ -105,6 +107,7 @@ export function Confirm({
   kind = 'danger',
   isDisabled = false,
   act,
+  closesItself = false,
 }: ConfirmProps) {
   const [isBusy, setBusy] = useState(false)
   const [error, setError] = useState<Error | null>(null)
@@ -113,7 +116,7 @@ export function Confirm({
     setError(null)
     try {
       await act()
-      close()
+      if (!closesItself) close()
     } catch (thrown) {
       setError(thrown instanceof Error ? thrown : new Error(String(thrown)))
     } finally {

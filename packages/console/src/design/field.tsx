@@ -1,6 +1,6 @@
 /** Fields of forms and filters. Each has a label; screen readers read its error with it. */
 import { Field as Primitive } from '@base-ui/react/field'
-import type { ComponentProps, ReactNode } from 'react'
+import { type ComponentProps, type ReactNode, useEffect, useRef } from 'react'
 import type { FieldValues, Path, UseFormSetError } from 'react-hook-form'
 import { ApiProblem } from '../api/problem.ts'
 import css from './field.module.css'
@@ -98,6 +98,11 @@ export function FormError({ message }: { readonly message: string | undefined })
   )
 }
 
-export function Form(props: ComponentProps<'form'>) {
-  return <form noValidate {...props} className={css.form} />
+/** While it is busy it takes no input, which would be neither sent nor kept. Then what was refused has the focus. */
+export function Form({ isBusy = false, ...rest }: ComponentProps<'form'> & { readonly isBusy?: boolean }) {
+  const form = useRef<HTMLFormElement>(null)
+  useEffect(() => {
+    if (!isBusy) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
+  }, [isBusy])
+  return <form noValidate {...rest} ref={form} inert={isBusy} className={css.form} />
 }

@@ -72,6 +72,15 @@ export function NoMatch({
   )
 }
 
+/** It was shown, and is removed by now. `noun`: `ticket`. */
+export function Removed({ noun }: { readonly noun: string }) {
+  return (
+    <State title={`This ${noun} was deleted`} role="status">
+      <p>It was deleted while this page was open, and nothing about it is kept here.</p>
+    </State>
+  )
+}
+
 /** `scope` is what the key lacks. */
 export function Forbidden({ scope }: { readonly scope: string }) {
   return (

@@ -1,7 +1,7 @@
 /** Creates or changes a key. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { changedFields } from '../../api/change.ts'
+import { change, changedFields, type Patch } from '../../api/change.ts'
 import { type ApiKey, answerOf, api } from '../../api/client.ts'
 import { useIntent } from '../../api/intent.ts'
 import { showAtOnce } from '../../api/list.ts'
@@ -13,6 +13,7 @@ import { TimeInput } from '../../design/time-input.tsx'
 import { say } from '../../design/toasts.tsx'
 import { useDraftForm } from '../../session/draft-form.ts'
 import { keepDraft } from '../../session/drafts.ts'
+import { type Conflict, ConflictDialog } from '../desk/conflict.tsx'
 import css from './scope-picker.module.css'
 import { ScopePicker } from './scope-picker.tsx'
 import type { Scope } from './scopes.ts'
@@ -68,45 +69,77 @@ function draftNameOf(apiKey: ApiKey | null): string {
 
 function Fields({ close, apiKey, onCreated }: Omit<KeyFormProps, 'isOpen'>) {
   const client = useQueryClient()
-  const [given] = useState<Values>(() => ({
-    name: apiKey?.name ?? '',
-    expiresAt: apiKey?.expiresAt ? toLocal(apiKey.expiresAt) : '',
-    scopes: (apiKey?.scopes ?? []) as readonly Scope[],
+  const {
+    form,
+    base,
+    before: given,
+    isRestored,
+  } = useDraftForm<Values, ApiKey | null>(draftNameOf(apiKey), apiKey, (from) => ({
+    name: from?.name ?? '',
+    expiresAt: from?.expiresAt ? toLocal(from.expiresAt) : '',
+    scopes: (from?.scopes ?? []) as readonly Scope[],
   }))
-  const { form, isRestored } = useDraftForm<Values>(draftNameOf(apiKey), given)
+  const [conflict, setConflict] = useState<Conflict<ApiKey> | null>(null)
   const { errors, isSubmitting } = form.formState
   const intent = useIntent()
   const expiresAt = form.watch('expiresAt')
   const [chosen, setChosen] = useState({ title: '', at: '' })
+
+  async function finish(done: string): Promise<void> {
+    await Promise.all([
+      client.invalidateQueries({ queryKey: ['api-keys'] }),
+      client.invalidateQueries({ queryKey: ['caller'] }),
+    ])
+    say(done)
+    close()
+  }
+
+  async function save(from: ApiKey, patch: Patch): Promise<void> {
+    const made =
+      Object.keys(patch).length === 0
+        ? null
+        : await change({
+            base: from,
+            patch,
+            read: () => answerOf(api().apiKeys.get(from.id)),
+            write: (left) => answerOf(api().apiKeys.update(from.id, left)),
+            isTagged: false,
+          })
+    if (made?.outcome === 'conflict') setConflict({ ...made, patch })
+    else await finish('API key saved')
+  }
 
   async function send(values: Values): Promise<void> {
     if (values.scopes.length === 0) {
       form.setError('scopes', { message: 'Choose at least one scope.' })
       return
     }
-    const body = bodyOf(values, apiKey)
+    const body = bodyOf(values, base)
     try {
       if (apiKey === null) {
         const made = await answerOf(api().apiKeys.create(body, { idempotencyKey: intent.keyFor(body) }))
         showAtOnce(made.id)
         onCreated?.(made.token)
       } else {
-        const patch = changedFields(bodyOf(given, apiKey), body)
-        if (Object.keys(patch).length > 0) await answerOf(api().apiKeys.update(apiKey.id, patch))
+        return await save(base ?? apiKey, changedFields(bodyOf(given, base), body))
       }
-      await Promise.all([
-        client.invalidateQueries({ queryKey: ['api-keys'] }),
-        client.invalidateQueries({ queryKey: ['caller'] }),
-      ])
-      say(apiKey === null ? 'API key created' : 'API key saved')
-      close()
+      await finish('API key created')
     } catch (error) {
       fieldErrors(error, form.setError, ['name', 'scopes', 'expiresAt'])
     }
   }
 
+  if (conflict !== null)
+    return (
+      <ConflictDialog
+        key={conflict.theirs.updatedAt}
+        conflict={conflict}
+        save={(patch) => save(conflict.theirs, patch)}
+        close={close}
+      />
+    )
   return (
-    <Form onSubmit={(event) => void form.handleSubmit(send)(event)}>
+    <Form isBusy={isSubmitting} onSubmit={(event) => void form.handleSubmit(send)(event)}>
       {isRestored && <p role="status">Draft restored.</p>}
       <Field label="Name" error={errors.name?.message}>
         <TextInput

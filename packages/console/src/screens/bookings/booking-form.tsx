@@ -4,7 +4,6 @@ import { readersZone } from '../../design/local-time.ts'
 import type { FormField } from '../desk/form-values.ts'
 import { ObjectForm } from '../desk/object-form.tsx'
 import type { Booking } from '../desk/objects.ts'
-import { readBooking, writeBooking } from './calls.ts'
 
 const title: FormField = { name: 'title', label: 'Title', kind: 'line', isRequired: true }
 const details: readonly FormField[] = [
@@ -38,7 +37,7 @@ interface BookingFormProps {
 
 export function BookingForm({ given, close, onDone }: BookingFormProps) {
   return (
-    <ObjectForm<Booking>
+    <ObjectForm
       title="Create booking"
       verb="Create"
       done="Booking created"
@@ -54,16 +53,14 @@ export function BookingForm({ given, close, onDone }: BookingFormProps) {
 
 export function BookingEdit({ booking, close }: { readonly booking: Booking; readonly close: () => void }) {
   return (
-    <ObjectForm<Booking>
+    <ObjectForm
       title="Edit booking"
       verb="Save"
       done="Booking saved"
       fields={change}
       kind="bookings"
       close={close}
-      base={booking}
-      read={() => readBooking(booking.id)}
-      write={(patch, ifMatch) => writeBooking(booking.id, patch, ifMatch)}
+      edited={booking}
     />
   )
 }

@@ -1,31 +1,29 @@
 /** A booking and its possible moves. */
 
-import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { keys } from '../../api/keys.ts'
 import { Button } from '../../design/button.tsx'
 import { CopyText } from '../../design/copy.tsx'
 import { readersZone, sayDay } from '../../design/local-time.ts'
 import { ActionMenu } from '../../design/menu.tsx'
 import { Facts, Page, Panel } from '../../design/page.tsx'
-import { ErrorState, Loading } from '../../design/states.tsx'
 import { Time, useNow } from '../../design/time.tsx'
-import { say, sayProblem } from '../../design/toasts.tsx'
+import { say } from '../../design/toasts.tsx'
 import { useCaller } from '../../session/caller.tsx'
 import { Attributes } from '../desk/attributes.tsx'
 import { ConfirmDelete } from '../desk/confirm-delete.tsx'
 import { MoveRow } from '../desk/move-row.tsx'
 import { CustomerLink, TeammateName } from '../desk/names.tsx'
 import { type Booking, sayStatus } from '../desk/objects.ts'
+import { OneObject } from '../desk/one-object.tsx'
 import { Prose } from '../desk/prose.tsx'
 import { Tags } from '../desk/tags.tsx'
+import { useChange } from '../desk/use-change.tsx'
 import { BookingEdit } from './booking-form.tsx'
 import { BookingStatus } from './booking-status.tsx'
-import { moveBooking, readBooking } from './calls.ts'
-import { type LostMove, MoveConflict } from './move-conflict.tsx'
+import { moveBooking } from './calls.ts'
 import { type AskedMove, MoveForm } from './move-form.tsx'
-import { type BookingMove, bookingMoves } from './moves.ts'
+import { type BookingMove, becomes, bookingMoves } from './moves.ts'
 import { Overlaps } from './overlaps.tsx'
 import { sayMoment, sayWhen, sayWhenThere } from './when.ts'
 
@@ -33,19 +31,10 @@ const route = getRouteApi('/bookings/$id')
 
 export function OneBooking() {
   const { id } = route.useParams()
-  const booking = useQuery({
-    queryKey: keys.one('bookings', id),
-    queryFn: ({ signal }) => readBooking(id, signal),
-  })
-  if (booking.data !== undefined) return <Known key={id} booking={booking.data} />
   return (
-    <Page title="Booking" trail={<Link to="/bookings">Bookings</Link>}>
-      {booking.error === null ? (
-        <Loading />
-      ) : (
-        <ErrorState error={booking.error} retry={() => void booking.refetch()} />
-      )}
-    </Page>
+    <OneObject kind="bookings" id={id} noun="Booking" trail={<Link to="/bookings">Bookings</Link>}>
+      {(booking) => <Known key={id} booking={booking} />}
+    </OneObject>
   )
 }
 
@@ -69,32 +58,31 @@ function Known({ booking }: { readonly booking: Booking }) {
   const { id, title, status, startAt, location, conversationId } = booking
   const { may } = useCaller()
   const navigate = route.useNavigate()
-  const client = useQueryClient()
-  const moves = bookingMoves(booking, useNow())
+  const now = useNow()
+  const moves = bookingMoves(booking, now)
   const [open, setOpen] = useState<AskedMove | 'edit' | 'delete' | null>(null)
   const [moving, setMoving] = useState<BookingMove | null>(null)
-  const [lost, setLost] = useState<LostMove | null>(null)
+  const changing = useChange('bookings')
   const close = () => setOpen(null)
-  const renew = () => client.invalidateQueries({ queryKey: keys.all('bookings') })
 
-  /** Throws refusals, for the form. */
-  async function make(base: Booking, move: BookingMove, body: object): Promise<void> {
-    const made = await moveBooking(base, move, body)
-    if (made.outcome === 'changed') say(words[move][1])
-    setLost(made.outcome === 'conflict' ? { move, body, base, theirs: made.theirs } : null)
-    close()
-    await renew()
+  /** A change of its status or times in between is a conflict. */
+  function changeOf(base: Booking, move: BookingMove, body: object) {
+    const { status, startAt, endAt } = base
+    return {
+      base,
+      patch: { status: becomes[move] ?? status, startAt, endAt, ...body },
+      action: {
+        verb: words[move][0],
+        write: (ifMatch: string) => moveBooking(id, move, body, ifMatch),
+        isAllowed: (row: Booking) => bookingMoves(row, now).includes(move),
+      },
+      done: () => say(words[move][1]),
+    }
   }
   async function makeAtOnce(move: BookingMove): Promise<void> {
     setMoving(move)
-    try {
-      await make(booking, move, {})
-    } catch (error) {
-      sayProblem('Could not change the booking', error)
-      await renew()
-    } finally {
-      setMoving(null)
-    }
+    await changing.put(changeOf(booking, move, {}))
+    setMoving(null)
   }
 
   const there = sayWhenThere(booking)
@@ -188,34 +176,30 @@ function Known({ booking }: { readonly booking: Booking }) {
         <Prose text={booking.notes} none="No notes." />
       </Panel>
       {open === 'edit' && <BookingEdit booking={booking} close={close} />}
-      <ConfirmDelete
-        isOpen={open === 'delete'}
-        close={close}
-        kind="bookings"
-        noun="booking"
-        row={booking}
-        after={() => navigate({ to: '/bookings', search: { week: sayDay(new Date(startAt)) } })}
-      >
-        <p>{title} will be deleted permanently. To keep the record, cancel it instead.</p>
-      </ConfirmDelete>
+      {open === 'delete' && (
+        <ConfirmDelete
+          close={close}
+          kind="bookings"
+          noun="booking"
+          row={booking}
+          after={() => navigate({ to: '/bookings', search: { week: sayDay(new Date(startAt)) } })}
+        >
+          <p>{title} will be deleted permanently. To keep the record, cancel it instead.</p>
+        </ConfirmDelete>
+      )}
       {open !== null && open !== 'edit' && open !== 'delete' && (
         <MoveForm
           move={open}
           booking={booking}
           verb={words[open][0]}
           close={close}
-          make={(body) => make(booking, open, body)}
+          make={async (base, body) => {
+            await changing.save(changeOf(base, open, body))
+            close()
+          }}
         />
       )}
-      {lost !== null && (
-        <MoveConflict
-          key={lost.theirs.updatedAt}
-          lost={lost}
-          verb={words[lost.move][0]}
-          close={() => setLost(null)}
-          make={() => make(lost.theirs, lost.move, lost.body)}
-        />
-      )}
+      {changing.dialog}
     </Page>
   )
 }

@@ -32,7 +32,7 @@ import {
 import { BookingForm } from './booking-form.tsx'
 import { BookingStatus } from './booking-status.tsx'
 import { Calendar } from './calendar.tsx'
-import { type BookingQuery, readBetween } from './calls.ts'
+import { type BookingQuery, ofAssignee, readAtMost, readBetween } from './calls.ts'
 import { conflictsOf, sayWhen } from './when.ts'
 
 const route = getRouteApi('/bookings')
@@ -226,11 +226,12 @@ function AsList({
   })
   // A list that is whole has every booking that another can conflict with.
   const isWhole = !newest.hasMore && Object.values(query).every((value) => value === undefined)
-  const coming = useComing({}, isConflictsOnly || !isWhole)
+  const coming = useComing(ofAssignee(query), isConflictsOnly || !isWhole)
   const matching = useComing(query, isConflictsOnly)
   const conflicts = conflictsOf(coming.data?.bookings ?? newest.rows)
+  const total = Math.max(coming.data?.total ?? 0, matching.data?.total ?? 0)
   const conflicting = (matching.data?.bookings ?? [])
-    .filter(({ id, endAt }) => conflicts.has(id) && new Date(endAt) > dayOf(undefined, new Date()))
+    .filter(({ id }) => conflicts.has(id))
     .sort((a, b) => Date.parse(a.startAt) - Date.parse(b.startAt))
   const list: List<Booking> = isConflictsOnly
     ? {
@@ -287,20 +288,34 @@ function AsList({
     { title: 'Created', align: 'end', cell: ({ createdAt }) => <Time at={createdAt} /> },
   ]
   return (
-    <DataTable
-      caption={isConflictsOnly ? 'Conflicts from today on' : 'Bookings, newest first'}
-      list={list}
-      columns={columns}
-      to={({ id }) => ({ to: '/bookings/$id', params: { id } })}
-      clearFilters={clear}
-      noMatch={
-        isConflictsOnly ? <p>No assignee has two bookings at the same time from today on.</p> : undefined
-      }
-      empty={
-        <Empty title="No bookings yet" actions={add}>
-          <p>A booking is an appointment with a customer.</p>
-        </Empty>
-      }
-    />
+    <>
+      {isConflictsOnly && total > readAtMost && (
+        <p role="status">
+          Conflicts among the newest {readAtMost} of {total.toLocaleString('en')} bookings from today on.
+          Filter by assignee, or choose a week, to examine the others.
+        </p>
+      )}
+      <DataTable
+        caption={isConflictsOnly ? 'Conflicts from today on' : 'Bookings, newest first'}
+        list={list}
+        columns={columns}
+        to={({ id }) => ({ to: '/bookings/$id', params: { id } })}
+        clearFilters={clear}
+        noMatch={
+          isConflictsOnly ? (
+            <p>
+              {total > readAtMost
+                ? `No assignee has two of these ${readAtMost} bookings at the same time.`
+                : 'No assignee has two bookings at the same time from today on.'}
+            </p>
+          ) : undefined
+        }
+        empty={
+          <Empty title="No bookings yet" actions={add}>
+            <p>A booking is an appointment with a customer.</p>
+          </Empty>
+        }
+      />
+    </>
   )
 }

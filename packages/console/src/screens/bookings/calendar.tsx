@@ -18,7 +18,7 @@ import {
   useTeammates,
 } from '../desk/objects.ts'
 import css from './calendar.module.css'
-import { type BookingQuery, readBetween } from './calls.ts'
+import { type BookingQuery, ofAssignee, readAtMost, readBetween } from './calls.ts'
 import { conflictsOf, isCalledOff, type Placed, placeOn, sayClock, sayClockThere, sayDays } from './when.ts'
 
 const dayName = new Intl.DateTimeFormat(locale, { weekday: 'short', day: 'numeric' })
@@ -62,22 +62,26 @@ export function Calendar({
     queryFn: ({ signal }) => readBetween(begin, end, query, signal),
     placeholderData: (before) => before,
   })
+  // Another booking of the assignee may not match the filter.
+  const isFiltered = Object.values(query).some((value) => value !== undefined)
+  const all = useQuery({
+    queryKey: keys.list('bookings', view, sayDay(begin), ofAssignee(query)),
+    queryFn: ({ signal }) => readBetween(begin, end, ofAssignee(query), signal),
+    enabled: isFiltered,
+  })
   const found = read.data?.bookings ?? []
-  const conflicts = conflictsOf(found)
-  const isOnDays = ({ startAt, endAt }: Booking) =>
-    Date.parse(startAt) < end.getTime() && Date.parse(endAt) > begin.getTime()
+  const conflicts = conflictsOf((isFiltered ? all.data?.bookings : undefined) ?? found)
   const bookings = found.filter(
     (one) =>
-      isOnDays(one) &&
       (!isConflictsOnly || conflicts.has(one.id)) &&
       (hasCancelled || query.status !== undefined || !isCalledOff(one.status)),
   )
   const customers = useCustomers(bookings.map(({ customerId }) => customerId))
   const teammates = useTeammates()
   const placed = days.map((date) => placeOn(date, bookings))
-  const all = placed.flat()
-  const first = Math.min(usual[0], ...all.map(({ from }) => Math.floor(from)))
-  const last = Math.max(usual[1], ...all.map(({ to }) => Math.ceil(to)))
+  const shown = placed.flat()
+  const first = Math.min(usual[0], ...shown.map(({ from }) => Math.floor(from)))
+  const last = Math.max(usual[1], ...shown.map(({ to }) => Math.ceil(to)))
   const hours = Array.from({ length: last - first }, (_, n) => first + n)
   const left = (read.data?.total ?? 0) - found.length
 
@@ -107,13 +111,17 @@ export function Calendar({
             {read.isPlaceholderData
               ? 'Loading…'
               : bookings.length > 0 || !isConflictsOnly
-                ? sayCount(bookings.length, left)
+                ? sayCount(bookings.length, left, isConflictsOnly)
                 : ''}{' '}
             Times in {readersZone}.
           </p>
           {bookings.length > 0 || read.isPlaceholderData || clear === null ? null : isConflictsOnly ? (
             <NoMatch
-              title={`No conflicts ${sayDays(begin, addDays(end, -1))}`}
+              title={
+                Math.max(left, (all.data?.total ?? 0) - readAtMost) > 0
+                  ? `No conflicts among the newest ${readAtMost} bookings`
+                  : `No conflicts ${sayDays(begin, addDays(end, -1))}`
+              }
               actions={
                 <>
                   <Button onClick={() => goTo(sayDay(end))}>{`Next ${view}`}</Button>
@@ -218,9 +226,11 @@ function placeOf({ from, to, column, columns }: Placed<Booking>, first: number):
   } as CSSProperties
 }
 
-function sayCount(count: number, left: number): string {
+function sayCount(count: number, left: number, isPart: boolean): string {
   if (left > 0)
-    return `The newest ${count.toLocaleString('en')} bookings, and ${left.toLocaleString('en')} more in the list.`
+    return isPart
+      ? `${count.toLocaleString('en')} of the newest ${readAtMost} bookings; ${left.toLocaleString('en')} more were not examined.`
+      : `The newest ${count.toLocaleString('en')} bookings, and ${left.toLocaleString('en')} more in the list.`
   if (count === 0) return 'No bookings.'
   return count === 1 ? '1 booking.' : `${count.toLocaleString('en')} bookings.`
 }

@@ -1,46 +1,33 @@
 import type { BookingCancel, BookingFilters, BookingReschedule } from '@deskwire/sdk'
-import { type Changed, change, type Patch } from '../../api/change.ts'
 import { answerOf, api } from '../../api/client.ts'
 import type { Booking } from '../desk/objects.ts'
-import { type BookingMove, becomes } from './moves.ts'
+import type { BookingMove } from './moves.ts'
 
 export type BookingQuery = BookingFilters
 
-export function readBooking(id: string, signal?: AbortSignal): Promise<Booking> {
-  return answerOf(api().bookings.get(id, { signal }))
+/** The form has the fields of the move; the service validates them. */
+export function moveBooking(id: string, move: BookingMove, body: object, ifMatch: string): Promise<Booking> {
+  const { bookings } = api()
+  const moves = {
+    confirm: () => bookings.confirm(id, { ifMatch }),
+    reject: () => bookings.reject(id, body, { ifMatch }),
+    cancel: () => bookings.cancel(id, body as BookingCancel, { ifMatch }),
+    reschedule: () => bookings.reschedule(id, body as BookingReschedule, { ifMatch }),
+    complete: () => bookings.complete(id, { ifMatch }),
+    'no-show': () => bookings.noShow(id, { ifMatch }),
+  }
+  return answerOf(moves[move]())
 }
 
-export async function writeBooking(id: string, body: Patch, ifMatch: string): Promise<Booking> {
-  return await answerOf(api().bookings.update(id, body, { ifMatch }))
+/** What a booking can conflict with, whatever else is filtered. */
+export function ofAssignee({ assigneeId }: BookingQuery): BookingQuery {
+  return assigneeId === undefined ? {} : { assigneeId }
 }
 
-/** Makes a move based on the version that the user saw. A change of its status or times in between is a conflict. */
-export function moveBooking(base: Booking, move: BookingMove, body: object): Promise<Changed<Booking>> {
-  const { id, status, startAt, endAt } = base
-  return change({
-    base,
-    patch: { status: becomes[move] ?? status, startAt, endAt, ...body },
-    read: () => readBooking(id),
-    write: async (_, ifMatch) => {
-      const { bookings } = api()
-      // The form has the fields of the move; the service validates them.
-      const moves = {
-        confirm: () => bookings.confirm(id, { ifMatch }),
-        reject: () => bookings.reject(id, body, { ifMatch }),
-        cancel: () => bookings.cancel(id, body as BookingCancel, { ifMatch }),
-        reschedule: () => bookings.reschedule(id, body as BookingReschedule, { ifMatch }),
-        complete: () => bookings.complete(id, { ifMatch }),
-        'no-show': () => bookings.noShow(id, { ifMatch }),
-      }
-      return answerOf(moves[move]())
-    },
-  })
-}
+/** Bookings that are read at most; the list has more. */
+export const readAtMost = 500
 
-/** Bookings that a calendar shows at most; the list has more. */
-const shownAtMost = 500
-
-/** Bookings between two times, or from a time on, including those that began up to a day before. */
+/** Bookings that reach into the time between two others, or after one. `total`: how many there are. */
 export async function readBetween(
   from: Date,
   to: Date | null,
@@ -48,17 +35,16 @@ export async function readBetween(
   signal: AbortSignal,
 ): Promise<{ readonly bookings: readonly Booking[]; readonly total: number }> {
   const bookings: Booking[] = []
-  const startAfter = new Date(from.getTime() - 86_400_000).toISOString()
   for (;;) {
     const query = {
       ...filters,
-      startAfter,
+      endAfter: from.toISOString(),
       ...(to === null ? {} : { startBefore: to.toISOString() }),
       limit: 100,
-      offset: bookings.length,
+      after: bookings.at(-1)?.id,
     }
     const { data, pagination } = await answerOf(api().bookings.list(query, { signal }).page())
     bookings.push(...data)
-    if (!pagination.hasMore || bookings.length >= shownAtMost) return { bookings, total: pagination.total }
+    if (!pagination.hasMore || bookings.length >= readAtMost) return { bookings, total: pagination.total }
   }
 }

@@ -1,5 +1,5 @@
 /** Moves of a booking that need input: when, why, by whom. */
-import { useRef, useState } from 'react'
+import { useRef } from 'react'
 import { Button } from '../../design/button.tsx'
 import { Dialog, DialogActions } from '../../design/dialog.tsx'
 import { Field, Form, FormError, fieldErrors, TextArea } from '../../design/field.tsx'
@@ -7,6 +7,7 @@ import { FormSelect } from '../../design/form-select.tsx'
 import { endAfter, fromLocal, readLocal, toLocal } from '../../design/local-time.ts'
 import { TimeInput } from '../../design/time-input.tsx'
 import { useDraftForm } from '../../session/draft-form.ts'
+import { Meanwhile } from '../desk/meanwhile.tsx'
 import { type Booking, useCustomers } from '../desk/objects.ts'
 import { Overlaps } from './overlaps.tsx'
 import { sayWhenThere } from './when.ts'
@@ -37,20 +38,23 @@ interface MoveFormProps {
   readonly booking: Booking
   readonly verb: string
   readonly close: () => void
-  /** Closes the form unless it throws. */
-  readonly make: (body: object) => Promise<void>
+  /** Makes the move to the version that the form was opened on, and closes the form unless it throws. */
+  readonly make: (base: Booking, body: object) => Promise<void>
 }
 
 export function MoveForm({ move, booking, verb, close, make }: MoveFormProps) {
-  const [before] = useState<Values>(() => ({
-    reason: '',
-    by: 'customer',
-    startAt: toLocal(booking.startAt),
-    endAt: toLocal(booking.endAt),
-  }))
-  const { form, forget } = useDraftForm<Values>(`${move} ${booking.id}`, before)
+  const { form, base, before, forget } = useDraftForm<Values, Booking>(
+    `${move} ${booking.id}`,
+    booking,
+    ({ startAt, endAt }) => ({
+      reason: '',
+      by: 'customer',
+      startAt: toLocal(startAt),
+      endAt: toLocal(endAt),
+    }),
+  )
   const { errors, isSubmitting } = form.formState
-  const start = useRef(toLocal(booking.startAt))
+  const start = useRef(before.startAt)
   const zone = useCustomers([booking.customerId]).get(booking.customerId ?? '')?.timezone ?? booking.timezone
   const [startAt, endAt] = form.watch(['startAt', 'endAt']).map((text) => fromLocal(text))
   const there = startAt && endAt && endAt > startAt && sayWhenThere({ startAt, endAt, timezone: zone })
@@ -66,7 +70,7 @@ export function MoveForm({ move, booking, verb, close, make }: MoveFormProps) {
   }
 
   async function send({ reason, by, startAt, endAt }: Values): Promise<void> {
-    const isMoved = startAt !== toLocal(booking.startAt) || endAt !== toLocal(booking.endAt)
+    const isMoved = startAt !== before.startAt || endAt !== before.endAt
     if (move === 'reschedule' && !isMoved) return leave()
     const why = { reason: reason.trim() === '' ? null : reason.trim() }
     const body = {
@@ -74,12 +78,12 @@ export function MoveForm({ move, booking, verb, close, make }: MoveFormProps) {
       cancel: { by, ...why },
       // The service refuses an invalid time.
       reschedule: {
-        startAt: fromLocal(startAt, booking.startAt) ?? startAt,
-        endAt: fromLocal(endAt, booking.endAt) ?? endAt,
+        startAt: fromLocal(startAt, base.startAt) ?? startAt,
+        endAt: fromLocal(endAt, base.endAt) ?? endAt,
       },
     }[move]
     try {
-      await make(body)
+      await make(base, body)
       forget()
     } catch (error) {
       fieldErrors(error, form.setError, ['reason', 'by', 'startAt', 'endAt'])
@@ -88,7 +92,8 @@ export function MoveForm({ move, booking, verb, close, make }: MoveFormProps) {
 
   return (
     <Dialog isOpen close={leave} title={titles[move]}>
-      <Form onSubmit={(event) => void form.handleSubmit(send)(event)}>
+      <Meanwhile base={base} now={booking} />
+      <Form isBusy={isSubmitting} onSubmit={(event) => void form.handleSubmit(send)(event)}>
         {move === 'reschedule' && (
           <>
             <Field label="Start" error={errors.startAt?.message}>

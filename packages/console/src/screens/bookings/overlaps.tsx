@@ -19,7 +19,6 @@ export function Overlaps({ of: { id, assigneeId, startAt, endAt, status } }: { r
   })
   const others = (data?.bookings ?? [])
     .filter((one) => one.id !== id && !isCalledOff(one.status))
-    .filter((one) => new Date(one.startAt) < to && new Date(one.endAt) > from)
     .sort((a, b) => Date.parse(a.startAt) - Date.parse(b.startAt))
   const isOneDay = (one: Booking) =>
     [one.startAt, one.endAt, endAt].every((at) => new Date(at).toDateString() === from.toDateString())

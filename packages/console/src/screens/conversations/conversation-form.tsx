@@ -3,7 +3,6 @@ import { answerOf, api } from '../../api/client.ts'
 import type { FormField } from '../desk/form-values.ts'
 import { ObjectForm } from '../desk/object-form.tsx'
 import type { Conversation } from '../desk/objects.ts'
-import { readConversation, writeConversation } from './calls.ts'
 
 export const channels = [
   ['email', 'Email'],
@@ -39,7 +38,7 @@ interface ConversationFormProps {
 
 export function ConversationForm({ given, close, onDone }: ConversationFormProps) {
   return (
-    <ObjectForm<Conversation>
+    <ObjectForm
       title="Create conversation"
       verb="Create"
       done="Conversation created"
@@ -63,16 +62,14 @@ export function ConversationEdit({
   readonly close: () => void
 }) {
   return (
-    <ObjectForm<Conversation>
+    <ObjectForm
       title="Edit conversation"
       verb="Save"
       done="Conversation saved"
       fields={[...about, ...rest]}
       kind="conversations"
       close={close}
-      base={conversation}
-      read={() => readConversation(conversation.id)}
-      write={(patch, ifMatch) => writeConversation(conversation.id, patch, ifMatch)}
+      edited={conversation}
     />
   )
 }

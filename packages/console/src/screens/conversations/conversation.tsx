@@ -1,8 +1,9 @@
 /** A conversation: its messages, the reply, and its fields. */
 
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { clipped } from '@deskwire/sdk/clipped'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
-import { type ComponentType, type ReactNode, useEffect, useMemo, useState } from 'react'
+import { type ComponentType, type ReactNode, useEffect, useState } from 'react'
 import { answerOf, api } from '../../api/client.ts'
 import { keys } from '../../api/keys.ts'
 import { useList } from '../../api/list.ts'
@@ -12,7 +13,7 @@ import { Confirm } from '../../design/dialog.tsx'
 import { ActionMenu } from '../../design/menu.tsx'
 import { Facts, Page, Panel } from '../../design/page.tsx'
 import { FilterSelect } from '../../design/select.tsx'
-import { ErrorState, Forbidden, Loading } from '../../design/states.tsx'
+import { ErrorState, Forbidden } from '../../design/states.tsx'
 import { Time } from '../../design/time.tsx'
 import { say, sayProblem } from '../../design/toasts.tsx'
 import { useCaller } from '../../session/caller.tsx'
@@ -20,20 +21,22 @@ import { Attributes } from '../desk/attributes.tsx'
 import { ConfirmDelete } from '../desk/confirm-delete.tsx'
 import { CustomerLink, TeammateName } from '../desk/names.tsx'
 import { type Conversation, type Message, type Note, teammateOptions, useTeammates } from '../desk/objects.ts'
+import { OneObject } from '../desk/one-object.tsx'
 import { Prose } from '../desk/prose.tsx'
 import { Tags } from '../desk/tags.tsx'
 import { useChange } from '../desk/use-change.tsx'
 import { TicketForm } from '../tickets/ticket-form.tsx'
 import { TicketStatus } from '../tickets/ticket-status.tsx'
-import { move, readConversation, resolveRead, writeConversation } from './calls.ts'
+import { move, resolveRead } from './calls.ts'
 import css from './conversation.module.css'
 import { ConversationEdit, channels } from './conversation-form.tsx'
 import { ConversationStatus } from './conversation-status.tsx'
 import { CustomerPanel } from './customer-panel.tsx'
-import { type Move, movesOf } from './moves.ts'
+import { movesOf } from './moves.ts'
 import { Reply } from './reply.tsx'
 import { SummaryForm } from './summary-form.tsx'
 import { type Said, Thread } from './thread.tsx'
+import { useThreadEnd } from './thread-end.ts'
 
 const route = getRouteApi('/conversations/$id')
 
@@ -41,28 +44,23 @@ export function OneConversation() {
   const { id } = route.useParams()
   const { message } = route.useSearch()
   const navigate = useNavigate()
-  const conversation = useQuery({
-    queryKey: keys.one('conversations', id),
-    queryFn: ({ signal }) => readConversation(id, signal),
-  })
-  if (conversation.data !== undefined)
-    return (
-      <ConversationView
-        key={id}
-        conversation={conversation.data}
-        Frame={WholePage}
-        sought={message}
-        onDeleted={() => navigate({ to: '/conversations' })}
-      />
-    )
   return (
-    <Page title="Conversation" trail={<Link to="/conversations">Conversations</Link>}>
-      {conversation.error === null ? (
-        <Loading />
-      ) : (
-        <ErrorState error={conversation.error} retry={() => void conversation.refetch()} />
+    <OneObject
+      kind="conversations"
+      id={id}
+      noun="Conversation"
+      trail={<Link to="/conversations">Conversations</Link>}
+    >
+      {(conversation) => (
+        <ConversationView
+          key={id}
+          conversation={conversation}
+          Frame={WholePage}
+          sought={message}
+          onDeleted={() => navigate({ to: '/conversations' })}
+        />
       )}
-    </Page>
+    </OneObject>
   )
 }
 
@@ -78,12 +76,12 @@ function WholePage(props: FrameProps) {
   return <Page {...props} trail={<Link to="/conversations">Conversations</Link>} isSticky />
 }
 
-type Open = 'edit' | 'summary' | 'ticket' | 'unread' | 'delete' | Said | null
+type Open = 'edit' | 'summary' | 'ticket' | 'delete' | Said | null
 
-const done: Readonly<Record<Move, string>> = {
-  escalate: 'Conversation escalated',
-  resolve: 'Conversation resolved',
-  reopen: 'Conversation reopened',
+/** Messages that came before the conversation was resolved, and those that were seen. */
+interface Unread {
+  readonly messages: readonly Message[]
+  readonly seen: ReadonlySet<string>
 }
 
 export function ConversationView({
@@ -106,6 +104,7 @@ export function ConversationView({
   const client = useQueryClient()
   const teammates = useTeammates()
   const [open, setOpen] = useState<Open>(null)
+  const [unread, setUnread] = useState<Unread | null>(null)
   const [isDeleting, setDeleting] = useState(false)
   const close = () => setOpen(null)
   const renew = () => client.invalidateQueries({ queryKey: keys.all('conversations') })
@@ -122,46 +121,58 @@ export function ConversationView({
     isEnabled: mayRead,
   })
   const mayNote = may('notes:read')
-  const notes = useQuery({
-    queryKey: keys.list('notes', { conversationId: id }),
-    queryFn: async ({ signal }): Promise<readonly Note[]> =>
-      (await answerOf(api().notes.list({ conversationId: id, limit: 100 }, { signal }).page())).data,
-    enabled: mayNote,
+  const notes = useList<Note>({
+    key: keys.list('notes', { conversationId: id }),
+    load: async (page, signal) =>
+      await answerOf(
+        api()
+          .notes.list({ conversationId: id, ...page }, { signal })
+          .page(),
+      ),
+    pageSize: 100,
+    isEnabled: mayNote,
   })
   // New messages come below those that are read and move nothing, so they are shown at once. Deleted ones go.
-  const { news, showNews } = messages
   useEffect(() => {
-    if (news.count + news.gone > 0) showNews()
+    for (const { news, showNews } of [messages, notes]) if (news.count + news.gone > 0) showNews()
   })
-  const seen = useMemo(() => new Set(messages.rows.map((message) => message.id)), [messages.rows])
+  const thread = useThreadEnd(messages.rows, sought !== undefined)
 
-  const moving = useMutation({
-    mutationFn: (to: Move): Promise<unknown> =>
-      to === 'resolve' ? resolveRead(id, mayRead ? seen : null) : move(id, to),
-    onSuccess: async (came, to) => {
-      if (came === 'unread') setOpen('unread')
-      else say(done[to])
+  const changing = useChange('conversations')
+  const [moving, setMoving] = useState(false)
+  async function resolve(seen: ReadonlySet<string> | null): Promise<void> {
+    setMoving(true)
+    try {
+      const messages = await resolveRead(id, seen)
+      setUnread(messages.length === 0 ? null : { messages, seen: seen ?? new Set() })
+      if (messages.length === 0) say('Conversation resolved')
+    } finally {
+      setMoving(false)
       await renew()
-    },
-    onError: async (error) => {
-      sayProblem('Could not change the conversation', error)
-      await renew()
-    },
-  })
-  const assigning = useChange<Conversation>({
-    read: () => readConversation(id),
-    write: (patch, ifMatch) => writeConversation(id, patch, ifMatch),
-    done: (row) => {
-      client.setQueryData(keys.one('conversations', id), row)
-      return renew()
-    },
-    label: () => 'Assignee',
-    words: (_, value) => (typeof value === 'string' ? teammates.nameOf(value) : 'Unassigned'),
-  })
+    }
+  }
+  /** At the moment when it is pressed: what comes later was not seen. Reports its outcome itself. */
+  function beginResolving(): () => Promise<void> {
+    const seen = new Set(messages.rows.map((message) => message.id))
+    for (const message of thread.unseen) seen.delete(message.id)
+    return () =>
+      resolve(mayRead ? seen : null).catch((error) => sayProblem('Could not change the conversation', error))
+  }
+  const put = (to: 'escalate' | 'reopen') =>
+    changing.put({
+      base: conversation,
+      patch: to === 'reopen' ? { status: 'open' } : { handledBy: 'human' },
+      action: {
+        verb: to === 'reopen' ? 'Reopen' : 'Escalate',
+        write: (ifMatch) => move(id, to, ifMatch),
+        isAllowed: (row) => movesOf(row).includes(to),
+      },
+      done: () => say(to === 'reopen' ? 'Conversation reopened' : 'Conversation escalated'),
+    })
   const moves = movesOf(conversation)
   const mayDelete = (one: Said) => may(one.direction === 'note' ? 'notes:write' : 'messages:write')
   const actions = [
-    ...(moves.includes('escalate') ? [{ title: 'Escalate', run: () => moving.mutate('escalate') }] : []),
+    ...(moves.includes('escalate') ? [{ title: 'Escalate', run: () => void put('escalate') }] : []),
     { title: 'Edit', run: () => setOpen('edit') },
     ...(status === 'resolved' ? [{ title: 'Edit summary', run: () => setOpen('summary') }] : []),
     { title: 'Delete', run: () => setOpen('delete'), isDangerous: true },
@@ -179,19 +190,21 @@ export function ConversationView({
               label="Assignee"
               every="Unassigned"
               value={assigneeId ?? undefined}
-              isBusy={assigning.isBusy}
+              isBusy={changing.isBusy}
               options={teammateOptions(teammates.all.filter((one) => one.active || one.id === assigneeId))}
-              onChange={(value) => void assigning.put(conversation, { assigneeId: value ?? null })}
+              onChange={(value) =>
+                void changing.put({ base: conversation, patch: { assigneeId: value ?? null } })
+              }
             />
           )}
           {isDeleting && <Button onClick={() => setDeleting(false)}>Done deleting</Button>}
           {mayWrite &&
             (status === 'open' ? (
-              <Button isBusy={moving.isPending} onClick={() => moving.mutate('resolve')}>
+              <Button isBusy={moving} onClick={() => void beginResolving()()}>
                 Resolve
               </Button>
             ) : (
-              <Button isBusy={moving.isPending} onClick={() => moving.mutate('reopen')}>
+              <Button isBusy={changing.isBusy} onClick={() => void put('reopen')}>
                 Reopen
               </Button>
             ))}
@@ -224,7 +237,8 @@ export function ConversationView({
             {mayRead ? (
               <Thread
                 messages={messages}
-                notes={notes.data ?? []}
+                notes={notes}
+                end={thread.end}
                 sought={sought}
                 removal={(one) => (isDeleting && mayDelete(one) ? () => setOpen(one) : null)}
               />
@@ -241,8 +255,17 @@ export function ConversationView({
                     client.invalidateQueries({ queryKey: keys.list('messages', { conversationId: id }) }),
                     renew(),
                   ])
+                  thread.goTo()
                 }}
-                resolve={mayWrite && status === 'open' ? () => moving.mutateAsync('resolve') : null}
+                beginResolving={mayWrite && status === 'open' ? beginResolving : null}
+                form={thread.cover}
+                unseen={
+                  thread.unseen.length > 0 && (
+                    <Button size="s" onClick={thread.goTo}>
+                      {thread.unseen.length === 1 ? '1 new message' : `${thread.unseen.length} new messages`}
+                    </Button>
+                  )
+                }
               />
             )}
           </div>
@@ -279,20 +302,21 @@ export function ConversationView({
           </div>
         </div>
       </div>
-      {assigning.dialog}
-      <ConfirmDelete
-        isOpen={open === 'delete'}
-        close={close}
-        kind="conversations"
-        noun="conversation"
-        row={conversation}
-        after={onDeleted}
-      >
-        <p>
-          <bdi>{subject || 'It'}</bdi> will be deleted permanently, with every message and internal note in
-          it. Tickets and bookings that came of it stay.
-        </p>
-      </ConfirmDelete>
+      {changing.dialog}
+      {open === 'delete' && (
+        <ConfirmDelete
+          close={close}
+          kind="conversations"
+          noun="conversation"
+          row={conversation}
+          after={onDeleted}
+        >
+          <p>
+            <bdi>{subject || 'It'}</bdi> will be deleted permanently, with every message and internal note in
+            it. Tickets and bookings that came of it stay.
+          </p>
+        </ConfirmDelete>
+      )}
       {typeof open === 'object' && open !== null && (
         <ConfirmDelete
           close={close}
@@ -304,7 +328,7 @@ export function ConversationView({
         </ConfirmDelete>
       )}
       {open === 'edit' && <ConversationEdit conversation={conversation} close={close} />}
-      {open === 'summary' && <SummaryForm conversation={conversation} close={close} done={renew} />}
+      {open === 'summary' && <SummaryForm conversation={conversation} close={close} />}
       {open === 'ticket' && (
         <TicketForm
           given={{ customerId, conversationId: id, subject: subject ?? undefined, assigneeId }}
@@ -316,20 +340,24 @@ export function ConversationView({
           )}
         />
       )}
-      <Confirm
-        isOpen={open === 'unread'}
-        close={close}
-        title="Unread message"
-        verb="Resolve anyway"
-        kind="primary"
-        act={async () => {
-          await move(id, 'resolve')
-          say(done.resolve)
-          await renew()
-        }}
-      >
-        <p>The customer wrote while you were replying. Their message is at the end of the conversation.</p>
-      </Confirm>
+      {unread !== null && (
+        <Confirm
+          isOpen
+          close={() => setUnread(null)}
+          title="Unread message"
+          verb="Resolve anyway"
+          kind="primary"
+          closesItself
+          act={() => resolve(new Set([...unread.seen, ...unread.messages.map((message) => message.id)]))}
+        >
+          <p>The customer wrote while you were replying:</p>
+          {unread.messages.toReversed().map((message) => (
+            <blockquote key={message.id} dir="auto">
+              {clipped(message.body || 'Attachment', 200)}
+            </blockquote>
+          ))}
+        </Confirm>
+      )}
     </Frame>
   )
 }
@@ -362,8 +390,7 @@ function Tickets({
 }) {
   const tickets = useQuery({
     queryKey: keys.list('tickets', { conversationId }),
-    queryFn: async ({ signal }) =>
-      (await answerOf(api().tickets.list({ conversationId }, { signal }).page())).data,
+    queryFn: async ({ signal }) => await answerOf(api().tickets.list({ conversationId }, { signal }).page()),
   })
   return (
     <Panel
@@ -377,9 +404,9 @@ function Tickets({
       }
     >
       {tickets.error !== null && <ErrorState error={tickets.error} retry={() => void tickets.refetch()} />}
-      {tickets.data?.length === 0 && <p className={css.soft}>No tickets yet.</p>}
+      {tickets.data?.data.length === 0 && <p className={css.soft}>No tickets yet.</p>}
       <ul className={css.tickets}>
-        {tickets.data?.map(({ id, number, subject, status }) => (
+        {tickets.data?.data.map(({ id, number, subject, status }) => (
           <li key={id}>
             <Link to="/tickets/$id" params={{ id }}>
               #{number} {subject}
@@ -388,6 +415,9 @@ function Tickets({
           </li>
         ))}
       </ul>
+      {tickets.data?.pagination.hasMore && (
+        <p className={css.soft}>The newest {tickets.data.data.length} tickets are shown.</p>
+      )}
     </Panel>
   )
 }

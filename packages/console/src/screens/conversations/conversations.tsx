@@ -16,8 +16,15 @@ import { Empty } from '../../design/states.tsx'
 import { Time } from '../../design/time.tsx'
 import { useCaller } from '../../session/caller.tsx'
 import { Bulk } from '../desk/bulk.tsx'
-import { assigneeOptions, type Conversation, nameOf, useCustomers, useTeammates } from '../desk/objects.ts'
-import { move, writeConversation } from './calls.ts'
+import {
+  assigneeOptions,
+  type Conversation,
+  nameOf,
+  useCustomers,
+  useTeammates,
+  writeOne,
+} from '../desk/objects.ts'
+import { move } from './calls.ts'
 import { ConversationForm, channels } from './conversation-form.tsx'
 import { ConversationStatus } from './conversation-status.tsx'
 
@@ -164,7 +171,7 @@ export function Conversations() {
                   queryKey={keys.all('conversations')}
                   assign={
                     may('teammates:read')
-                      ? (row, assigneeId) => writeConversation(row.id, { assigneeId }, tagOf(row))
+                      ? (row, assigneeId) => writeOne('conversations', row.id, { assigneeId }, tagOf(row))
                       : undefined
                   }
                   actions={[

@@ -1,6 +1,9 @@
-/** The reply, or an internal note. Drafts survive navigation; a reply is sent once, however often sending is tried. */
+/**
+ * The reply, or an internal note. Drafts survive navigation; a reply is sent once, however often sending is tried. What is
+ * typed while it is sent stays.
+ */
 import { useQueryClient } from '@tanstack/react-query'
-import { useId, useRef, useState } from 'react'
+import { type ReactNode, type RefObject, useId, useRef, useState } from 'react'
 import { answerOf, api } from '../../api/client.ts'
 import { useIntent } from '../../api/intent.ts'
 import { ApiProblem } from '../../api/problem.ts'
@@ -18,14 +21,19 @@ interface ReplyProps {
   readonly conversation: Conversation
   /** Resolves when the message is shown. */
   readonly onSent: () => Promise<void>
-  /** Null where the conversation cannot be resolved. */
-  readonly resolve: (() => Promise<unknown>) | null
+  /** Called when resolving is asked for, and what it returns once the reply is sent. Null where it is impossible. */
+  readonly beginResolving: (() => () => Promise<unknown>) | null
+  readonly form: RefObject<HTMLFormElement | null>
+  /** A sign of messages that were not seen. */
+  readonly unseen: ReactNode
 }
 
-export function Reply({ conversation: { id }, onSent, resolve }: ReplyProps) {
+type Kind = 'reply' | 'note'
+
+export function Reply({ conversation: { id }, onSent, beginResolving, form, unseen }: ReplyProps) {
   const { may } = useCaller()
   const mayReply = may('messages:write')
-  const [kind, setKind] = useState<'reply' | 'note'>(mayReply ? 'reply' : 'note')
+  const [kind, setKind] = useState<Kind>(mayReply ? 'reply' : 'note')
   const isNote = kind === 'note'
   const intent = useIntent()
   const fieldId = useId()
@@ -33,7 +41,11 @@ export function Reply({ conversation: { id }, onSent, resolve }: ReplyProps) {
   const area = useRef<HTMLTextAreaElement>(null)
   const { all } = useTeammates()
   const teammates = all.filter(({ active }) => active)
-  const [text, setText] = useState(draftOf(draftName(id, isNote)) ?? '')
+  const [texts, setTexts] = useState<Readonly<Record<Kind, string>>>(() => ({
+    reply: draftOf(draftName(id, 'reply')) ?? '',
+    note: draftOf(draftName(id, 'note')) ?? '',
+  }))
+  const text = texts[kind]
   const [busy, setBusy] = useState<'send' | 'resolve' | null>(null)
   const [error, setError] = useState<string>()
   const { teammateId, unsigned } = useSession()
@@ -42,9 +54,16 @@ export function Reply({ conversation: { id }, onSent, resolve }: ReplyProps) {
   const [asking, setAsking] = useState<'send' | 'resolve' | null>(null)
 
   function write(next: string): void {
-    setText(next)
+    setTexts({ ...texts, [kind]: next })
     setError(undefined)
-    keepDraft(draftName(id, isNote), next || null)
+    keepDraft(draftName(id, kind), next || null)
+  }
+
+  /** The user may have typed meanwhile, into the other kind too, or have left. */
+  function remove(sent: string): void {
+    const left = (now: string) => (now.startsWith(sent) ? now.slice(sent.length).trimStart() : now)
+    setTexts((held) => ({ ...held, [kind]: left(held[kind]) }))
+    keepDraft(draftName(id, kind), left(draftOf(draftName(id, kind)) ?? '') || null)
   }
 
   /** The author's id; undefined for nobody, null while the user has not said. */
@@ -64,6 +83,7 @@ export function Reply({ conversation: { id }, onSent, resolve }: ReplyProps) {
       setError('Enter a message.')
       return
     }
+    const resolve = isLast ? beginResolving?.() : undefined
     setBusy(isLast ? 'resolve' : 'send')
     setError(undefined)
     setAsking(null)
@@ -84,10 +104,9 @@ export function Reply({ conversation: { id }, onSent, resolve }: ReplyProps) {
         ? answerOf(api().notes.create(written, { idempotencyKey: intent.keyFor(written) }))
         : answerOf(api().messages.create(body, { idempotencyKey: intent.keyFor(body) })))
       intent.done()
-      write('')
+      remove(text)
       await onSent()
-      // The function itself reports its outcome.
-      if (isLast) await resolve?.().catch(() => undefined)
+      await resolve?.()
     } catch (thrown) {
       const details = thrown instanceof ApiProblem ? thrown.errors.map(({ detail }) => detail).join(' ') : ''
       const what = thrown instanceof Error ? thrown.message : String(thrown)
@@ -99,6 +118,7 @@ export function Reply({ conversation: { id }, onSent, resolve }: ReplyProps) {
 
   return (
     <form
+      ref={form}
       className={css.reply}
       data-kind={kind}
       aria-label={isNote ? 'Note' : 'Reply'}
@@ -107,6 +127,9 @@ export function Reply({ conversation: { id }, onSent, resolve }: ReplyProps) {
         void send(false)
       }}
     >
+      <div className={css.news} role="status">
+        {unseen}
+      </div>
       <label className="unseen" htmlFor={fieldId}>
         {isNote ? 'Your note' : 'Your reply'}
       </label>
@@ -122,7 +145,7 @@ export function Reply({ conversation: { id }, onSent, resolve }: ReplyProps) {
         onKeyDown={(event) => {
           if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
           event.preventDefault()
-          void send(!isNote && event.shiftKey && resolve !== null)
+          void send(!isNote && event.shiftKey && beginResolving !== null)
         }}
       />
       <FormError message={error} />
@@ -164,7 +187,6 @@ export function Reply({ conversation: { id }, onSent, resolve }: ReplyProps) {
             onChange={(next) => {
               setKind(next)
               setAsking(null)
-              setText(draftOf(draftName(id, next === 'note')) ?? '')
               setError(undefined)
             }}
           />
@@ -180,10 +202,10 @@ export function Reply({ conversation: { id }, onSent, resolve }: ReplyProps) {
         )}
         <span className={css.keys} id={`${fieldId}-keys`}>
           Ctrl Enter {isNote ? 'adds the note' : 'sends'}
-          {isNote || resolve === null ? '' : ', Ctrl Shift Enter sends and resolves'}
+          {isNote || beginResolving === null ? '' : ', Ctrl Shift Enter sends and resolves'}
         </span>
         <span className={css.send}>
-          {!isNote && resolve !== null && (
+          {!isNote && beginResolving !== null && (
             <Button isBusy={busy === 'resolve'} onClick={() => void send(true)}>
               Send and resolve
             </Button>
@@ -202,6 +224,6 @@ function focus(button: HTMLButtonElement | null): void {
 }
 
 /** A note that was not added is never offered as a reply. */
-function draftName(id: string, isNote: boolean): string {
-  return isNote ? `${id} note` : id
+function draftName(id: string, kind: Kind): string {
+  return kind === 'note' ? `${id} note` : id
 }

@@ -1,6 +1,6 @@
 /** Messages and internal notes, oldest first. All are shown as text, in which links and code are marked: nothing in them is run or loaded. */
 import { clipped } from '@deskwire/sdk/clipped'
-import { Fragment, useEffect, useRef } from 'react'
+import { Fragment, type RefObject, useEffect, useRef } from 'react'
 import type { List } from '../../api/list.ts'
 import { Button } from '../../design/button.tsx'
 import { Empty, ErrorState, Loading } from '../../design/states.tsx'
@@ -13,31 +13,20 @@ import css from './thread.module.css'
 export function Thread({
   messages,
   notes,
+  end,
   sought,
   removal,
 }: {
   readonly messages: List<Message>
-  readonly notes: readonly Note[]
+  readonly notes: List<Note>
+  readonly end: RefObject<HTMLDivElement | null>
   /** The id of a message to show. */
   readonly sought?: string | undefined
   /** Deletes a message that has a button for it, or null. */
   readonly removal?: (message: Said) => (() => void) | null
 }) {
-  const end = useRef<HTMLDivElement>(null)
   const customers = useCustomers(messages.rows.map(({ customerId }) => customerId))
   const { nameOf: nameOfTeammate } = useTeammates()
-  const newest = messages.rows[0]?.id
-  const hasShown = useRef(false)
-  // Starts at the end, and stays there when messages come.
-  useEffect(() => {
-    if (newest === undefined) return
-    if (sought !== undefined && !hasShown.current) {
-      hasShown.current = true
-      return
-    }
-    if (!hasShown.current || isNearEnd(end.current)) end.current?.scrollIntoView({ block: 'nearest' })
-    hasShown.current = true
-  }, [newest, sought])
   const mark = useRef<HTMLLIElement>(null)
   const isFound = messages.rows.some(({ id }) => id === sought)
   const mayLook = sought !== undefined && !isFound && messages.hasMore && !messages.isLoadingMore
@@ -52,22 +41,29 @@ export function Thread({
     mark.current?.focus({ preventScroll: true })
   }, [isFound])
 
+  // Notes of times whose messages are not shown yet wait for them.
+  const earliest = messages.hasMore ? (messages.rows.at(-1)?.createdAt ?? '') : ''
+  const lacksNotes = notes.hasMore && !notes.isLoadingMore && (notes.rows.at(-1)?.createdAt ?? '') > earliest
+  const { loadMore: loadMoreNotes } = notes
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another function each time
+  useEffect(() => {
+    if (lacksNotes) loadMoreNotes()
+  }, [lacksNotes])
+
   if (messages.isLoading) return <Loading />
   if (messages.error !== null && messages.rows.length === 0) {
     return <ErrorState error={messages.error} retry={messages.retry} />
   }
-  if (messages.rows.length === 0 && notes.length === 0) {
+  if (messages.rows.length === 0 && notes.rows.length === 0) {
     return (
       <Empty title="No messages yet">
         <p>Write the first message below.</p>
       </Empty>
     )
   }
-  // Notes of times whose messages are not shown yet wait for them.
-  const earliest = messages.hasMore ? (messages.rows.at(-1)?.createdAt ?? '') : ''
   const inOrder = [
     ...messages.rows,
-    ...notes.filter(({ createdAt }) => createdAt >= earliest).map(asMessage),
+    ...notes.rows.filter(({ createdAt }) => createdAt >= earliest).map(asMessage),
   ].sort((a, b) => a.sentAt.localeCompare(b.sentAt) || a.id.localeCompare(b.id))
 
   function authorOf({ author, customerId }: Pick<Said, 'author' | 'customerId'>): string {
@@ -149,7 +145,7 @@ export function Thread({
           )
         })}
       </ol>
-      <div ref={end} className={css.end} />
+      <div ref={end} />
     </div>
   )
 }
@@ -195,9 +191,4 @@ function isWeb(url: string): boolean {
 function saySize(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`
   return bytes < 1_000_000 ? `${Math.round(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
-}
-
-/** Whether the end of the thread is within a screen of the visible part. */
-function isNearEnd(end: HTMLElement | null): boolean {
-  return end !== null && end.getBoundingClientRect().top < window.innerHeight * 2
 }

@@ -24,31 +24,19 @@ interface CustomerFormProps {
 }
 
 export function CustomerForm({ customer, close, onDone }: CustomerFormProps) {
-  const common = { fields, kind: 'customers', close, onDone }
-  if (customer === null) {
+  const common = { fields, kind: 'customers', close, onDone } as const
+  if (customer !== null)
     return (
-      <ObjectForm<Customer>
-        {...common}
-        title="Add customer"
-        verb="Add"
-        done="Customer added"
-        create={async (body, intent) =>
-          await answerOf(api().customers.create(body, { idempotencyKey: intent }))
-        }
-      />
+      <ObjectForm {...common} title="Edit customer" verb="Save" done="Customer saved" edited={customer} />
     )
-  }
-  const path = { id: customer.id }
   return (
-    <ObjectForm<Customer>
+    <ObjectForm
       {...common}
-      title="Edit customer"
-      verb="Save"
-      done="Customer saved"
-      base={customer}
-      read={() => answerOf(api().customers.get(path.id))}
-      write={async (body, ifMatch) =>
-        await answerOf(api().customers.update(path.id, body, { ifMatch: ifMatch }))
+      title="Add customer"
+      verb="Add"
+      done="Customer added"
+      create={async (body, intent) =>
+        await answerOf(api().customers.create(body, { idempotencyKey: intent }))
       }
     />
   )

@@ -6,6 +6,7 @@ import { Dialog, DialogActions } from '../../design/dialog.tsx'
 import { ErrorState } from '../../design/states.tsx'
 import { sayExact } from '../../design/time.tsx'
 import css from './conflict.module.css'
+import { nameOfField, useFieldWords } from './fields.ts'
 
 export interface Conflict<T extends Versioned> {
   readonly theirs: T
@@ -13,37 +14,47 @@ export interface Conflict<T extends Versioned> {
   readonly fields: readonly string[]
 }
 
-export interface ConflictProps<T extends Versioned> {
+interface ConflictProps<T extends Versioned> {
   readonly conflict: Conflict<T>
-  /** The name of a field, and its value in words. */
-  readonly label: (field: string) => string
-  readonly words?: (field: string, value: unknown) => string | undefined
+  /** Of an action, which is made as a whole: its button. Default: a value is chosen for each field. */
+  readonly verb?: string
+  /** Whether the current version still allows the action. */
+  readonly isPossible?: boolean
   /** Makes the remaining change on the current version. */
   readonly save: (patch: Patch) => Promise<unknown>
   readonly close: () => void
 }
 
 export function ConflictDialog<T extends Versioned>(props: ConflictProps<T>) {
+  const { verb, isPossible = true, close } = props
+  const next =
+    verb === undefined
+      ? 'Your changes are not saved yet. Choose a value for each field.'
+      : isPossible
+        ? 'Your change is not saved yet.'
+        : 'Your change is no longer possible.'
   return (
     <Dialog
       isOpen
       isWide
-      close={props.close}
+      close={close}
       title="Someone else changed this"
-      about="These fields changed while you were editing. Your changes are not saved yet. Choose a value for each field."
+      about={`These fields changed while you were editing. ${next}`}
     >
       <Choice {...props} />
     </Dialog>
   )
 }
 
-function Choice<T extends Versioned>({ conflict, label, words, save, close }: ConflictProps<T>) {
+function Choice<T extends Versioned>({ conflict, verb, isPossible = true, save, close }: ConflictProps<T>) {
   const { theirs, patch, fields } = conflict
   const id = useId()
+  const words = useFieldWords()
   const [isMine, setMine] = useState<Readonly<Record<string, boolean>>>({})
   const [isBusy, setBusy] = useState(false)
   const [error, setError] = useState<Error | null>(null)
-  const say = (field: string, value: unknown) => words?.(field, value) ?? sayValue(value)
+  const sideOf = (field: string, whose: 'mine' | 'theirs') =>
+    words(field, whose === 'mine' ? patch[field] : Reflect.get(theirs, field))
   async function run(): Promise<void> {
     setBusy(true)
     setError(null)
@@ -58,41 +69,49 @@ function Choice<T extends Versioned>({ conflict, label, words, save, close }: Co
   }
   return (
     <>
-      {fields.map((field) => (
-        <fieldset key={field} className={css.field}>
-          <legend>{label(field)}</legend>
-          {(['mine', 'theirs'] as const).map((whose) => (
-            <label key={whose} className={css.choice}>
-              <input
-                type="radio"
-                name={`${id}-${field}`}
-                checked={(isMine[field] !== false) === (whose === 'mine')}
-                onChange={() => setMine({ ...isMine, [field]: whose === 'mine' })}
-              />
-              <span className={css.whose}>{whose === 'mine' ? 'Yours' : 'Theirs'}</span>
-              <span className={css.value}>
-                {say(field, whose === 'mine' ? patch[field] : Reflect.get(theirs, field))}
-              </span>
-            </label>
-          ))}
-        </fieldset>
-      ))}
+      {fields.map((field) =>
+        verb === undefined ? (
+          <fieldset key={field} className={css.field}>
+            <legend>{nameOfField(field)}</legend>
+            {(['mine', 'theirs'] as const).map((whose) => (
+              <label key={whose} className={css.choice}>
+                <input
+                  type="radio"
+                  name={`${id}-${field}`}
+                  checked={(isMine[field] !== false) === (whose === 'mine')}
+                  onChange={() => setMine({ ...isMine, [field]: whose === 'mine' })}
+                />
+                <span className={css.whose}>{whose === 'mine' ? 'Yours' : 'Theirs'}</span>
+                <span className={css.value} dir="auto">
+                  {sideOf(field, whose)}
+                </span>
+              </label>
+            ))}
+          </fieldset>
+        ) : (
+          <section key={field} className={css.field} aria-label={nameOfField(field)}>
+            <h3>{nameOfField(field)}</h3>
+            <dl className={css.sides}>
+              <dt>Yours</dt>
+              <dd>{sideOf(field, 'mine')}</dd>
+              <dt>Theirs</dt>
+              <dd>{sideOf(field, 'theirs')}</dd>
+            </dl>
+          </section>
+        ),
+      )}
       <p className={css.when}>Theirs was saved {sayExact(Date.parse(theirs.updatedAt))}.</p>
       {error !== null && <ErrorState error={error} />}
       <DialogActions>
-        <Button onClick={close}>Keep theirs</Button>
-        <Button kind="primary" isBusy={isBusy} onClick={() => void run()}>
-          Save
+        <Button kind={isPossible ? 'plain' : 'primary'} onClick={close}>
+          Keep theirs
         </Button>
+        {isPossible && (
+          <Button kind="primary" isBusy={isBusy} onClick={() => void run()}>
+            {verb === undefined ? 'Save' : `${verb} anyway`}
+          </Button>
+        )}
       </DialogActions>
     </>
   )
-}
-
-function sayValue(value: unknown): string {
-  if (value === null || value === undefined || value === '') return 'Empty'
-  if (Array.isArray(value)) return value.length === 0 ? 'Empty' : value.join(', ')
-  if (typeof value === 'object') return JSON.stringify(value)
-  const text = String(value)
-  return /^\d{4}-\d\d-\d\dT/.test(text) ? sayExact(Date.parse(text)) : text
 }

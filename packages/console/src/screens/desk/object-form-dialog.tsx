@@ -3,10 +3,10 @@
  * fields; a conflict shows both values.
  */
 import { useQueryClient } from '@tanstack/react-query'
-import { type ReactNode, useMemo, useRef, useState } from 'react'
+import { type ReactNode, useRef } from 'react'
 import type { UseFormReturn } from 'react-hook-form'
-import { change, type Patch, type Versioned } from '../../api/change.ts'
 import { useIntent } from '../../api/intent.ts'
+import { keys } from '../../api/keys.ts'
 import { showAtOnce } from '../../api/list.ts'
 import { ApiProblem } from '../../api/problem.ts'
 import { Button } from '../../design/button.tsx'
@@ -18,62 +18,48 @@ import { Select } from '../../design/select.tsx'
 import { TimeInput } from '../../design/time-input.tsx'
 import { say } from '../../design/toasts.tsx'
 import { useDraftForm } from '../../session/draft-form.ts'
-import { type Conflict, ConflictDialog } from './conflict.tsx'
 import { CustomerField } from './customer-field.tsx'
 import { attributesProblem, type FormField, patchOf, toText, type Values } from './form-values.ts'
+import { Meanwhile } from './meanwhile.tsx'
 import css from './object-form.module.css'
-import { teammateOptions, useTeammates } from './objects.ts'
+import { type Editable, type ObjectOf, teammateOptions, useTeammates } from './objects.ts'
+import { useChange } from './use-change.tsx'
 import { AttributesField, TagsField, yesOrNo } from './value-editors.tsx'
 
-interface Common<T> {
+export interface ObjectFormProps<K extends Editable> {
   /** `Create ticket`, `Edit ticket`. */
   readonly title: string
   readonly about?: string
   /** The button: `Create`, `Save`. */
   readonly verb: string
   readonly fields: readonly FormField[]
-  /** The query key of everything that shows such an object. */
-  readonly kind: string
+  readonly kind: K
   readonly close: () => void
   /** The toast: `Ticket created`. */
   readonly done: string
   /** In the toast, for a form that does not open what it made. */
-  readonly link?: (row: T) => ReactNode
-  readonly onDone?: (row: T) => void
-}
-
-interface Creation<T> extends Common<T> {
-  /** The initial values of the fields. */
+  readonly link?: (row: ObjectOf<K>) => ReactNode
+  readonly onDone?: (row: ObjectOf<K>) => void
+  /** The object that is edited, as it is now; undefined: one is created. */
+  readonly edited?: ObjectOf<K>
+  /** The initial values of a new one. */
   readonly given?: object
-  readonly create: (body: never, intent: string) => Promise<T>
+  readonly create?: (body: never, intent: string) => Promise<ObjectOf<K>>
 }
-
-interface Edit<T extends Versioned> extends Common<T> {
-  readonly base: T
-  readonly read: () => Promise<T>
-  readonly write: (patch: Patch, ifMatch: string) => Promise<T>
-}
-
-export type ObjectFormProps<T extends Versioned> = Creation<T> | Edit<T>
 
 /** Shown while it is rendered. A draft outlives the session and a reload; closing forgets it. */
-export function ObjectFormDialog<T extends Versioned>(props: ObjectFormProps<T>) {
-  const { title, about, verb, fields, kind, close, done, link, onDone } = props
+export function ObjectFormDialog<K extends Editable>(props: ObjectFormProps<K>) {
+  const { title, about, verb, fields, kind, close, done, link, onDone, edited, given = {}, create } = props
   const client = useQueryClient()
   const intent = useIntent()
   const teammates = useTeammates()
-  const [conflict, setConflict] = useState<Conflict<T> | null>(null)
-  const edited = 'base' in props ? props.base : null
-  // The object as it was when editing began.
-  const [base] = useState(edited)
-  const [before] = useState(() => {
-    const from = base ?? ('given' in props ? props.given : undefined) ?? {}
-    return Object.fromEntries(
-      fields.map((field) => [field.name, toText(field, Reflect.get(from, field.name))]),
-    )
-  })
-  const draftName = `${kind} ${base?.id ?? title}`
-  const { form, isRestored, forget } = useDraftForm<Values>(draftName, before)
+  const { form, base, before, isRestored, forget } = useDraftForm<Values, object>(
+    `${kind} ${edited?.id ?? title}`,
+    edited ?? given,
+    (base) =>
+      Object.fromEntries(fields.map((field) => [field.name, toText(field, Reflect.get(base, field.name))])),
+  )
+  const changing = useChange(kind, leave)
   const { errors, isSubmitting } = form.formState
   const starts = useRef<Values>({})
   function moveFollowers(name: string, value: string): void {
@@ -91,20 +77,10 @@ export function ObjectFormDialog<T extends Versioned>(props: ObjectFormProps<T>)
     close()
   }
 
-  async function finish(row: T): Promise<void> {
-    showAtOnce(row.id)
-    await client.invalidateQueries({ queryKey: [kind] })
+  function finish(row: ObjectOf<K>): void {
     leave()
     say(done, link?.(row))
     onDone?.(row)
-  }
-
-  async function save(from: T, patch: Patch): Promise<void> {
-    if (!('write' in props)) return
-    if (Object.keys(patch).length === 0) return leave()
-    const made = await change({ base: from, patch, read: props.read, write: props.write })
-    if (made.outcome === 'changed') await finish(made.row)
-    else setConflict({ ...made, patch })
   }
 
   async function send(values: Values): Promise<void> {
@@ -112,37 +88,22 @@ export function ObjectFormDialog<T extends Versioned>(props: ObjectFormProps<T>)
       const problem = of === 'attributes' ? attributesProblem(values[name] ?? '') : undefined
       if (problem !== undefined) return form.setError(name, { message: problem })
     }
-    const body = patchOf(fields, base, before, values)
+    const body = patchOf(fields, create === undefined ? base : null, before, values)
     try {
-      if ('create' in props) await finish(await props.create(body as never, intent.keyFor(body)))
-      else await save(base as T, body)
+      if (create !== undefined) {
+        const row = await create(body as never, intent.keyFor(body))
+        showAtOnce(row.id)
+        await client.invalidateQueries({ queryKey: keys.all(kind) })
+        finish(row)
+      } else if (Object.keys(body).length === 0) leave()
+      else await changing.save({ base: base as ObjectOf<K>, patch: body, done: finish })
     } catch (error) {
       const names = fields.map(({ name }) => name)
       fieldErrors(error, form.setError, names, duplicateOf(error, names))
     }
   }
 
-  const label = useMemo(() => {
-    const labels = new Map(fields.map((field) => [field.name, field.label]))
-    return (name: string) => labels.get(name) ?? name
-  }, [fields])
-
-  if (conflict !== null) {
-    return (
-      <ConflictDialog
-        key={conflict.theirs.updatedAt}
-        conflict={conflict}
-        label={label}
-        words={(name, value) =>
-          fields.find((field) => field.name === name)?.kind === 'teammate' && typeof value === 'string'
-            ? teammates.nameOf(value)
-            : undefined
-        }
-        save={(patch) => save(conflict.theirs, patch)}
-        close={() => void client.invalidateQueries({ queryKey: [kind] }).then(leave)}
-      />
-    )
-  }
+  if (changing.isAsking) return changing.dialog
   return (
     <Dialog
       isOpen
@@ -151,7 +112,8 @@ export function ObjectFormDialog<T extends Versioned>(props: ObjectFormProps<T>)
       about={isRestored ? 'Draft restored.' : about}
       isWide={fields.some(({ isHalf }) => isHalf)}
     >
-      <Form onSubmit={(event) => void form.handleSubmit(send)(event)}>
+      {edited !== undefined && <Meanwhile base={base as ObjectOf<K>} now={edited} />}
+      <Form isBusy={isSubmitting} onSubmit={(event) => void form.handleSubmit(send)(event)}>
         <div className={css.fields}>
           {fields.map((field) => (
             <div key={field.name} data-half={field.isHalf}>

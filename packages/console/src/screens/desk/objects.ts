@@ -2,11 +2,42 @@
 
 import type { Booking, Conversation, Customer, List, Message, Note, Teammate, Ticket } from '@deskwire/sdk'
 import { queryOptions, useQuery } from '@tanstack/react-query'
+import type { Patch } from '../../api/change.ts'
 import { answerOf, api } from '../../api/client.ts'
-import { keys } from '../../api/keys.ts'
+import { keys, type Plural } from '../../api/keys.ts'
 import { useCaller } from '../../session/caller.tsx'
 
 export type { Booking, Conversation, Customer, Message, Note, Teammate, Ticket }
+
+/** What each kind's objects are. */
+interface Objects {
+  readonly bookings: Booking
+  readonly conversations: Conversation
+  readonly customers: Customer
+  readonly messages: Message
+  readonly notes: Note
+  readonly teammates: Teammate
+  readonly tickets: Ticket
+}
+
+export type ObjectOf<K extends Plural> = Objects[K]
+
+/** Kinds whose fields can be changed. */
+export type Editable = Exclude<Plural, 'messages'>
+
+export function readOne<K extends Plural>(kind: K, id: string, signal?: AbortSignal): Promise<ObjectOf<K>> {
+  return answerOf(api()[kind].get(id, { signal }) as Promise<unknown>) as Promise<ObjectOf<K>>
+}
+
+/** Changes the version with this entity tag. */
+export function writeOne<K extends Editable>(
+  kind: K,
+  id: string,
+  patch: Patch,
+  ifMatch: string,
+): Promise<ObjectOf<K>> {
+  return answerOf(api()[kind].update(id, patch, { ifMatch }) as Promise<unknown>) as Promise<ObjectOf<K>>
+}
 
 /** A customer's name: the first of what there is. */
 export function nameOf({ name, company, email, phone, externalId }: Customer): string {

@@ -2,7 +2,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { FormProvider, type UseFormReturn } from 'react-hook-form'
-import { changedFields } from '../../api/change.ts'
+import { change, changedFields, type Patch } from '../../api/change.ts'
 import { answerOf, api, type Webhook } from '../../api/client.ts'
 import { useIntent } from '../../api/intent.ts'
 import { Button } from '../../design/button.tsx'
@@ -12,6 +12,7 @@ import { FormSelect } from '../../design/form-select.tsx'
 import { say } from '../../design/toasts.tsx'
 import { useDraftForm } from '../../session/draft-form.ts'
 import { keepDraft } from '../../session/drafts.ts'
+import { type Conflict, ConflictDialog } from '../desk/conflict.tsx'
 import { ConditionEditor } from './condition-editor.tsx'
 import { type ConditionRow, conditionOf, fieldsOf, rowOf } from './conditions.ts'
 import css from './endpoint.module.css'
@@ -90,9 +91,8 @@ function draftNameOf(endpoint: Webhook | null): string {
   return `endpoint ${endpoint?.id ?? 'new'}`
 }
 
-function Fields({ close, endpoint, onCreated }: Omit<EndpointFormProps, 'isOpen'>) {
-  const client = useQueryClient()
-  const [given] = useState<Values>(() => ({
+function valuesOf(endpoint: Webhook | null): Values {
+  return {
     url: endpoint?.url ?? '',
     description: endpoint?.description ?? '',
     events: subscribable.filter((type) => endpoint?.events.includes(type)),
@@ -108,10 +108,41 @@ function Fields({ close, endpoint, onCreated }: Omit<EndpointFormProps, 'isOpen'
     changedFields: endpoint?.changedFields ?? false,
     includeActor: endpoint?.includeActor ?? false,
     skipOwn: endpoint?.skipOwn ?? false,
-  }))
-  const { form, isRestored } = useDraftForm<Values>(draftNameOf(endpoint), given, ['headers'])
+  }
+}
+
+function Fields({ close, endpoint, onCreated }: Omit<EndpointFormProps, 'isOpen'>) {
+  const client = useQueryClient()
+  const {
+    form,
+    base,
+    before: given,
+    isRestored,
+  } = useDraftForm<Values, Webhook | null>(draftNameOf(endpoint), endpoint, valuesOf, ['headers'])
+  const [conflict, setConflict] = useState<Conflict<Webhook> | null>(null)
   const { errors, isSubmitting } = form.formState
   const intent = useIntent()
+
+  async function finish(done: string): Promise<void> {
+    await client.invalidateQueries({ queryKey: ['endpoints'] })
+    say(done)
+    close()
+  }
+
+  async function save(from: Webhook, patch: Patch): Promise<void> {
+    const made =
+      Object.keys(patch).length === 0
+        ? null
+        : await change({
+            base: from,
+            patch,
+            read: () => answerOf(api().webhooks.get(from.id)),
+            write: (left) => answerOf(api().webhooks.update(from.id, left)),
+            isTagged: false,
+          })
+    if (made?.outcome === 'conflict') setConflict({ ...made, patch })
+    else await finish('Endpoint saved')
+  }
 
   async function send(values: Values): Promise<void> {
     if (values.events.length === 0) {
@@ -128,12 +159,9 @@ function Fields({ close, endpoint, onCreated }: Omit<EndpointFormProps, 'isOpen'
         const made = await answerOf(api().webhooks.create(whole, { idempotencyKey: intent.keyFor(whole) }))
         onCreated?.(made.id, made.secret)
       } else {
-        const patch = changedFields(bodyOf(given), body)
-        if (Object.keys(patch).length > 0) await answerOf(api().webhooks.update(endpoint.id, patch))
+        return await save(base ?? endpoint, changedFields(bodyOf(given), body))
       }
-      await client.invalidateQueries({ queryKey: ['endpoints'] })
-      say(endpoint === null ? 'Endpoint added' : 'Endpoint saved')
-      close()
+      await finish('Endpoint added')
     } catch (error) {
       fieldErrors(
         error,
@@ -144,8 +172,17 @@ function Fields({ close, endpoint, onCreated }: Omit<EndpointFormProps, 'isOpen'
     }
   }
 
+  if (conflict !== null)
+    return (
+      <ConflictDialog
+        key={conflict.theirs.updatedAt}
+        conflict={conflict}
+        save={(patch) => save(conflict.theirs, patch)}
+        close={close}
+      />
+    )
   return (
-    <Form onSubmit={(event) => void form.handleSubmit(send)(event)}>
+    <Form isBusy={isSubmitting} onSubmit={(event) => void form.handleSubmit(send)(event)}>
       {isRestored && <p role="status">Draft restored.</p>}
       <Field
         label="URL"

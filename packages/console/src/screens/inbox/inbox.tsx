@@ -1,16 +1,14 @@
 /** The inbox: who waits, longest first; their conversation; and who they are. On narrow screens one at a time. */
-import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { type KeyboardEvent, lazy, type ReactNode, Suspense, useEffect, useRef } from 'react'
-import { keys } from '../../api/keys.ts'
 import { Button } from '../../design/button.tsx'
 import { FilterSelect } from '../../design/select.tsx'
 import { Empty, ErrorState, Loading } from '../../design/states.tsx'
 import { Time } from '../../design/time.tsx'
 import { beTeammate, useSession } from '../../session/store.ts'
-import { readConversation } from '../conversations/calls.ts'
 import type { FrameProps } from '../conversations/conversation.tsx'
 import { nameOf, teammateOptions, useCustomers, useTeammates } from '../desk/objects.ts'
+import { OneObject } from '../desk/one-object.tsx'
 import { type Counts, type Entry, sayCount, useCounts, useEntries } from './entries.ts'
 import css from './inbox.module.css'
 
@@ -232,28 +230,18 @@ function NoneChosen() {
 
 function Chosen({ id }: { readonly id: string }) {
   const navigate = route.useNavigate()
-  const conversation = useQuery({
-    queryKey: keys.one('conversations', id),
-    queryFn: ({ signal }) => readConversation(id, signal),
-  })
-  if (conversation.data !== undefined)
-    return (
-      <Suspense fallback={<Loading />}>
-        <ConversationView
-          conversation={conversation.data}
-          Frame={Pane}
-          onDeleted={() => navigate({ search: ({ tab }) => ({ tab }) })}
-        />
-      </Suspense>
-    )
   return (
-    <Pane title="Conversation">
-      {conversation.error === null ? (
-        <Loading />
-      ) : (
-        <ErrorState error={conversation.error} retry={() => void conversation.refetch()} />
+    <OneObject kind="conversations" id={id} noun="Conversation" Frame={Pane}>
+      {(conversation) => (
+        <Suspense fallback={<Loading />}>
+          <ConversationView
+            conversation={conversation}
+            Frame={Pane}
+            onDeleted={() => navigate({ search: ({ tab }) => ({ tab }) })}
+          />
+        </Suspense>
       )}
-    </Pane>
+    </OneObject>
   )
 }
 

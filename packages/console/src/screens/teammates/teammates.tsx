@@ -111,7 +111,7 @@ export function Teammates() {
       : []),
     { title: 'Added', align: 'end', cell: ({ createdAt }) => <Time at={createdAt} />, isExtra: true },
   ]
-  const common = { fields, kind: 'teammates', close }
+  const common = { fields, kind: 'teammates', close } as const
 
   return (
     <Page
@@ -136,7 +136,7 @@ export function Teammates() {
         }
       />
       {edited === 'new' && (
-        <ObjectForm<Teammate>
+        <ObjectForm
           {...common}
           title="Add teammate"
           verb="Add"
@@ -157,16 +157,12 @@ export function Teammates() {
         </ConfirmDelete>
       )}
       {edited !== null && edited !== 'new' && (
-        <ObjectForm<Teammate>
+        <ObjectForm
           {...common}
           title="Edit teammate"
           verb="Save"
           done="Teammate saved"
-          base={edited}
-          read={() => answerOf(api().teammates.get(edited.id))}
-          write={async (body, ifMatch) => {
-            return await answerOf(api().teammates.update(edited.id, body, { ifMatch }))
-          }}
+          edited={list.rows.find(({ id }) => id === edited.id) ?? edited}
         />
       )}
     </Page>

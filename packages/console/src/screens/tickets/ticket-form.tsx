@@ -4,7 +4,6 @@ import { answerOf, api } from '../../api/client.ts'
 import type { FormField } from '../desk/form-values.ts'
 import { ObjectForm } from '../desk/object-form.tsx'
 import type { Ticket } from '../desk/objects.ts'
-import { readTicket, writeTicket } from './calls.ts'
 import { changeableWhenClosed } from './moves.ts'
 
 export const priorities = [
@@ -45,11 +44,6 @@ const change: readonly FormField[] = [
   { name: 'customAttributes', label: 'Custom attributes', kind: 'attributes' },
 ]
 
-/** The name of a field, also where it changes without a form. */
-export function labelOf(name: string): string {
-  return name === 'status' ? 'Status' : (change.find((field) => field.name === name)?.label ?? name)
-}
-
 interface TicketFormProps {
   readonly given?: { readonly conversationId?: string; readonly [name: string]: unknown }
   readonly close: () => void
@@ -59,7 +53,7 @@ interface TicketFormProps {
 
 export function TicketForm({ given, close, link, onDone }: TicketFormProps) {
   return (
-    <ObjectForm<Ticket>
+    <ObjectForm
       title="Create ticket"
       verb="Create"
       done="Ticket created"
@@ -81,7 +75,7 @@ export function TicketForm({ given, close, link, onDone }: TicketFormProps) {
 export function TicketEdit({ ticket, close }: { readonly ticket: Ticket; readonly close: () => void }) {
   const isClosed = ticket.status === 'closed'
   return (
-    <ObjectForm<Ticket>
+    <ObjectForm
       title="Edit ticket"
       about={isClosed ? 'The ticket is closed. Its other fields cannot change.' : undefined}
       verb="Save"
@@ -89,9 +83,7 @@ export function TicketEdit({ ticket, close }: { readonly ticket: Ticket; readonl
       fields={isClosed ? change.filter(({ name }) => changeableWhenClosed.has(name)) : change}
       kind="tickets"
       close={close}
-      base={ticket}
-      read={() => readTicket(ticket.id)}
-      write={(patch, ifMatch) => writeTicket(ticket.id, patch, ifMatch)}
+      edited={ticket}
     />
   )
 }

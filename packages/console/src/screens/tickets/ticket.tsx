@@ -1,14 +1,11 @@
 /** A ticket: its fields and its possible moves. */
 
-import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { keys } from '../../api/keys.ts'
 import { Button } from '../../design/button.tsx'
 import { CopyText } from '../../design/copy.tsx'
 import { ActionMenu } from '../../design/menu.tsx'
 import { Facts, Page, Panel } from '../../design/page.tsx'
-import { ErrorState, Loading } from '../../design/states.tsx'
 import { Time } from '../../design/time.tsx'
 import { useCaller } from '../../session/caller.tsx'
 import { Attributes } from '../desk/attributes.tsx'
@@ -16,31 +13,22 @@ import { ConfirmDelete } from '../desk/confirm-delete.tsx'
 import { MoveRow } from '../desk/move-row.tsx'
 import { CustomerLink, TeammateName } from '../desk/names.tsx'
 import { sayStatus, type Ticket } from '../desk/objects.ts'
+import { OneObject } from '../desk/one-object.tsx'
 import { Prose } from '../desk/prose.tsx'
 import { Tags } from '../desk/tags.tsx'
 import { useChange } from '../desk/use-change.tsx'
-import { readTicket, writeTicket } from './calls.ts'
 import { movesFrom, moveVerbs } from './moves.ts'
-import { labelOf, TicketEdit } from './ticket-form.tsx'
+import { TicketEdit } from './ticket-form.tsx'
 import { Priority, TicketStatus } from './ticket-status.tsx'
 
 const route = getRouteApi('/tickets/$id')
 
 export function OneTicket() {
   const { id } = route.useParams()
-  const ticket = useQuery({
-    queryKey: keys.one('tickets', id),
-    queryFn: ({ signal }) => readTicket(id, signal),
-  })
-  if (ticket.data !== undefined) return <Known key={id} ticket={ticket.data} />
   return (
-    <Page title="Ticket" trail={<Link to="/tickets">Tickets</Link>}>
-      {ticket.error === null ? (
-        <Loading />
-      ) : (
-        <ErrorState error={ticket.error} retry={() => void ticket.refetch()} />
-      )}
-    </Page>
+    <OneObject kind="tickets" id={id} noun="Ticket" trail={<Link to="/tickets">Tickets</Link>}>
+      {(ticket) => <Known key={id} ticket={ticket} />}
+    </OneObject>
   )
 }
 
@@ -48,19 +36,9 @@ function Known({ ticket }: { readonly ticket: Ticket }) {
   const { id, number, subject, status, conversationId, dueAt } = ticket
   const { may } = useCaller()
   const navigate = route.useNavigate()
-  const client = useQueryClient()
   const [open, setOpen] = useState<'edit' | 'delete' | null>(null)
   const close = () => setOpen(null)
-  const moving = useChange<Ticket>({
-    read: () => readTicket(id),
-    write: (patch, ifMatch) => writeTicket(id, patch, ifMatch),
-    done: (row) => {
-      client.setQueryData(keys.one('tickets', id), row)
-      return client.invalidateQueries({ queryKey: keys.all('tickets') })
-    },
-    label: labelOf,
-    words: (name, value) => (name === 'status' ? sayStatus(String(value)) : undefined),
-  })
+  const changing = useChange('tickets')
 
   return (
     <Page
@@ -94,8 +72,8 @@ function Known({ ticket }: { readonly ticket: Ticket }) {
             <Button
               key={to}
               kind={to === 'resolved' ? 'primary' : 'plain'}
-              isBusy={moving.isBusy}
-              onClick={() => void moving.put(ticket, { status: to })}
+              isBusy={changing.isBusy}
+              onClick={() => void changing.put({ base: ticket, patch: { status: to } })}
             >
               {status === 'resolved' && to === 'open' ? 'Reopen' : moveVerbs[to]}
             </Button>
@@ -136,20 +114,21 @@ function Known({ ticket }: { readonly ticket: Ticket }) {
       <Panel title="Description">
         <Prose text={ticket.description} none="No description." />
       </Panel>
-      {moving.dialog}
+      {changing.dialog}
       {open === 'edit' && <TicketEdit ticket={ticket} close={close} />}
-      <ConfirmDelete
-        isOpen={open === 'delete'}
-        close={close}
-        kind="tickets"
-        noun="ticket"
-        row={ticket}
-        after={() => navigate({ to: '/tickets' })}
-      >
-        <p>
-          #{number} <bdi>{subject}</bdi> will be deleted permanently. To keep it, resolve and close it.
-        </p>
-      </ConfirmDelete>
+      {open === 'delete' && (
+        <ConfirmDelete
+          close={close}
+          kind="tickets"
+          noun="ticket"
+          row={ticket}
+          after={() => navigate({ to: '/tickets' })}
+        >
+          <p>
+            #{number} <bdi>{subject}</bdi> will be deleted permanently. To keep it, resolve and close it.
+          </p>
+        </ConfirmDelete>
+      )}
     </Page>
   )
 }

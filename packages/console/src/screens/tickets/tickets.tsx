@@ -24,8 +24,8 @@ import {
   type Ticket,
   useCustomers,
   useTeammates,
+  writeOne,
 } from '../desk/objects.ts'
-import { writeTicket } from './calls.ts'
 import { ticketMoves } from './moves.ts'
 import { priorities, TicketForm, types } from './ticket-form.tsx'
 import { Priority, TicketStatus } from './ticket-status.tsx'
@@ -33,7 +33,7 @@ import { Priority, TicketStatus } from './ticket-status.tsx'
 const route = getRouteApi('/tickets')
 
 /** Of the version that is shown: one that has changed meanwhile is refused. */
-const put = (row: Ticket, patch: Patch) => writeTicket(row.id, patch, tagOf(row))
+const put = (row: Ticket, patch: Patch) => writeOne('tickets', row.id, patch, tagOf(row))
 
 type Query = TicketFilters
 
