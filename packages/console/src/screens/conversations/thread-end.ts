@@ -1,5 +1,5 @@
 /** The end of a thread: it is kept in sight, or says what came behind it. What was out of sight is not seen. */
-import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import type { Message } from '../desk/objects.ts'
 
 interface ThreadEnd {
@@ -22,11 +22,15 @@ export function useThreadEnd(rows: readonly Message[], startsElsewhere: boolean)
   const isInSight = useRef(!startsElsewhere)
   const newest = rows[0]?.createdAt
   const [seenUntil, setSeenUntil] = useState<string>()
-  const goTo = () => end.current?.scrollIntoView({ block: 'center' })
+  const goTo = useCallback(() => {
+    if (end.current === null) return
+    end.current.style.scrollMarginBlockEnd = `${(cover.current?.offsetHeight ?? 0) + tolerance}px`
+    end.current.scrollIntoView({ block: 'nearest' })
+  }, [])
 
   useLayoutEffect(() => {
-    if (newest !== undefined && isInSight.current) end.current?.scrollIntoView({ block: 'center' })
-  }, [newest])
+    if (newest !== undefined && isInSight.current) goTo()
+  }, [newest, goTo])
   useEffect(() => {
     if (newest === undefined) return
     const look = () => {
