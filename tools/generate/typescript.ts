@@ -44,7 +44,6 @@ ${resources.map(interfaceOfResource).join('')}`
       "Exclude<Scope, '*' | 'api_keys:manage'>",
     )
   return `/** Made by npm run generate from openapi.json: types and methods of every resource. */
-
 import type { CallPromise } from './call-promise.ts'
 import type { Erasure, Open, Pagination, RemovalRecord } from './envelope.ts'
 import type { Actor } from './event.ts'

@@ -2,6 +2,7 @@
 import { STATUS_CODES } from 'node:http'
 import { errorCatalogue } from '../../service/src/kernel/error-catalogue.ts'
 import { errorPath } from '../../service/src/kernel/errors.ts'
+import type { Json } from '../../service/src/openapi/api-module.ts'
 import { codeBlock } from './highlight.ts'
 import { methodBadge, nameOf } from './navigation.ts'
 import { type Content, type Html, html } from './page.ts'
@@ -49,7 +50,7 @@ ${exampleAnswers(operation)}
   }
 }
 
-function facts({ access, once, events }: ShownOperation, reference: Reference): Html {
+function facts({ access, once, events, client }: ShownOperation, reference: Reference): Html {
   const needs =
     access === 'public'
       ? html`No key`
@@ -58,6 +59,7 @@ function facts({ access, once, events }: ShownOperation, reference: Reference): 
         : html`A key with <code>${access}</code>`
   return html`<dl class="facts">
 <div><dt>Needs</dt><dd>${needs}</dd></div>
+${client === null ? '' : html`<div><dt>Method</dt><dd><a href="/docs/reference/methods.md#${client.replace('.', '').toLowerCase()}"><code>${client}</code></a> of the SDKs</dd></div>`}
 ${once ? html`<div><dt>Repeated</dt><dd>Made once under an <a href="/docs/specification.md#131-idempotency-keys">Idempotency-Key</a></dd></div>` : ''}
 ${events === null ? '' : html`<div><dt>Events</dt><dd>${eventsOf(events, reference)}</dd></div>`}
 </dl>`
@@ -101,9 +103,9 @@ ${fieldList(reference, fields, { anchor: 'body', marksRequired: true })}
 function answerSection({ status, description, content, headers }: ShownAnswer, reference: Reference): Html {
   const named = content.map(({ mediaType, schema }) => {
     const fields = fieldsOf(schema)
-    const lines = schema['x-lines']
+    const lines = schema.contentSchema as { readonly items: Json } | undefined
     const what =
-      lines === undefined ? typeOf(reference, schema) : html`lines of ${typeOf(reference, lines as never)}`
+      lines === undefined ? typeOf(reference, schema) : html`lines of ${typeOf(reference, lines.items)}`
     return html`<p class="field"><code>${mediaType}</code> <span class="type">${what}</span></p>
 ${fields.length === 0 ? listOf(schema, reference) : fieldList(reference, fields, { anchor: `answer-${status}`, marksRequired: false })}`
   })

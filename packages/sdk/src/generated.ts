@@ -1,5 +1,4 @@
 /** Made by npm run generate from openapi.json: types and methods of every resource. */
-
 import type { CallPromise } from './call-promise.ts'
 import type { Erasure, Open, Pagination, RemovalRecord } from './envelope.ts'
 import type { Actor } from './event.ts'

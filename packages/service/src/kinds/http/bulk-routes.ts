@@ -119,10 +119,13 @@ function exportAll(kind: Kind) {
       200: {
         description: 'Lines of JSON.',
         mediaType: 'application/x-ndjson',
-        // OpenAPI 3.1 cannot describe lines.
         schema: {
           type: 'string',
-          'x-lines': eitherOf({ [schemaName(kind)]: kind.name, ExportEnd: exampleEnd.object }),
+          contentMediaType: 'application/x-ndjson',
+          contentSchema: {
+            type: 'array',
+            items: eitherOf({ [schemaName(kind)]: kind.name, ExportEnd: exampleEnd.object }),
+          },
         },
         examples: () => ({ export: lines(exampleObject(kind), exampleEnd) }),
       },
