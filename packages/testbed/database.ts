@@ -37,7 +37,10 @@ export async function testDatabase(
   }
 }
 
-/** One connection for all files of a worker: a new one for each statement took half the time of making and dropping a database. */
+/**
+ * One connection for all files of a worker: a new one for each statement took half the time of making and dropping a
+ * database.
+ */
 let administration: Pool | undefined
 
 async function administer(statement: string): Promise<void> {

@@ -54,7 +54,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
     { ...database.connection, database: 'template1' },
     `create database ${templateName} template ${migrated}`,
   )
-  // The first connection stores what each needs of the catalog: clones have that then, and their first ones need not look.
+  // The first connection stores what each needs of the catalog: clones have that then, and their first ones need not
+  // look.
   await administer({ ...database.connection, database: templateName }, 'select 1')
   project.provide('postgres', database.connection)
   project.provide('installed', join(scratch.path, 'installed'))

@@ -33,7 +33,9 @@ export async function lockRow(
   return { release, [Symbol.asyncDispose]: release }
 }
 
-/** Waits until this many connections to the database wait for a lock, which most do for a quarter of a second at most. */
+/**
+ * Waits until this many connections to the database wait for a lock, which most do for a quarter of a second at most.
+ */
 export async function waitingBackends(database: TestDatabase, count: number): Promise<void> {
   const client = new Client(database.connection)
   await client.connect()

@@ -1,9 +1,9 @@
 /**
- * Which organization a statement names, as PostgreSQL's own parser reads it: the tables of which it reads or writes rows that
- * no organization is named for, and what it names organizations by.
+ * Which organization a statement names, as PostgreSQL's own parser reads it: the tables of which it reads or writes
+ * rows that no organization is named for, and what it names organizations by.
  *
- * A table is named when its `organization_id` is held equal, by `where`, `on` or what is inserted, to a parameter or a variable, through
- * however many other tables and subqueries. An `or`, and one of several, name none.
+ * A table is named when its `organization_id` is held equal, by `where`, `on` or what is inserted, to a parameter or
+ * a variable, through however many other tables and subqueries. An `or`, and one of several, name none.
  */
 import { loadModule, parsePlPgSQLSync, parseSync } from 'libpg-query'
 

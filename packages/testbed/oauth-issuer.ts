@@ -11,7 +11,10 @@ export interface OauthIssuer extends AsyncDisposable {
   isDown: boolean
   /** Its documents have 2 MiB while it is true. */
   isLong: boolean
-  /** Responds at the first address of its metadata. Default: with a page, as web applications do at every other address. */
+  /**
+   * Responds at the first address of its metadata. Default: with a page, as web applications do at every other
+   * address.
+   */
   first: ((request: IncomingMessage, response: ServerResponse) => void) | null
   /** `header`: members in addition to `alg` and `kid`. */
   sign(claims: Record<string, unknown>, header?: Record<string, unknown>): Promise<string>

@@ -38,7 +38,10 @@ export function environment(settings: Environment): NodeJS.ProcessEnv {
   }
 }
 
-/** With what `serve` replaces its process, which would be a second start of Node: `npm start` and the guides' commands show that it does. */
+/**
+ * With what `serve` replaces its process, which would be a second start of Node: `npm start` and the guides' commands
+ * show that it does.
+ */
 const replaced = process.env.TESTED_DESKWIRE === undefined ? {} : leanEnvironment
 
 /** `await using command = startDeskwire(['tail'])`. */

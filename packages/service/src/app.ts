@@ -269,7 +269,10 @@ function registerMcp(
   registerRoutes(server, resourceRoutes, { resource, issuer })
 }
 
-/** In the database that serves the key's organization. @throws the error of a database that may serve it, when no other does */
+/**
+ * In the database that serves the key's organization. @throws the error of a database that may serve it, when no
+ * other does
+ */
 function beginSessionIn(shards: readonly DatabaseServices[]): BeginSession {
   return async (key, wanted) => {
     const found = shards.map(

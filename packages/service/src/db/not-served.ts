@@ -4,7 +4,9 @@ import { OrganizationGone } from './call-function.ts'
 /** PostgreSQL's error code of the refusal. */
 export const notServedCode = 'DW003'
 
-/** SQL: whether this database serves the organization of `row`, of `organizations` or their clocks, and the opposite. */
+/**
+ * SQL: whether this database serves the organization of `row`, of `organizations` or their clocks, and the opposite.
+ */
 export const isServedHere = (row: string) => `${row}.away is null`
 export const isServedElsewhere = (row: string) => `${row}.away is not null`
 

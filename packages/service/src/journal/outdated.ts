@@ -1,5 +1,4 @@
 /** Finds rows of an earlier version of their kind, by the partial index of `indexOutdated`. */
-
 import { isServedHere } from '../db/not-served.ts'
 import type { Queryable } from '../db/pool.ts'
 import { nilUuid } from '../kernel/ids.ts'

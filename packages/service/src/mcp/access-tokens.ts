@@ -1,6 +1,6 @@
 /**
- * OAuth 2.1 access tokens for `/mcp` (specification 15; decision 79): `@deskwire/mcp` reads which API key a token names.
- * A valid one is exchanged for a session of that key, which the rest of the service knows.
+ * OAuth 2.1 access tokens for `/mcp` (specification 15; decision 79): `@deskwire/mcp` reads which API key a token
+ * names. A valid one is exchanged for a session of that key, which the rest of the service knows.
  */
 import type { FastifyBaseLogger } from 'fastify'
 import type { LookUp } from '../auth/authenticator.ts'

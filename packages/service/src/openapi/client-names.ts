@@ -5,8 +5,9 @@ const verbs = { get: 'list', post: 'create', patch: 'update', delete: 'delete' }
 const verbsOfOne = { ...verbs, get: 'get' } as const
 
 /**
- * Resource and method, `tickets.list`: as the route says, or from its address. `/v1/tickets/{id}/no-show` is `tickets.noShow`, and what is
- * within another resource has its own name, `deliveries.retry`. Null for an address that clients have no method for.
+ * Resource and method, `tickets.list`: as the route says, or from its address. `/v1/tickets/{id}/no-show` is
+ * `tickets.noShow`, and what is within another resource has its own name, `deliveries.retry`. Null for an address
+ * that clients have no method for.
  */
 export function clientMethod({
   client,

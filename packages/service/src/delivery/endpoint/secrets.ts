@@ -18,7 +18,10 @@ const keyLength = 32
 /** The form of a signing secret: a prefix, and bytes in standard base64. */
 export const secretForm = /^whsec_[A-Za-z0-9+/]+={0,2}$/
 
-/** Whether a client may choose this secret: it has 24 to 64 bytes, as Standard Webhooks ask, and no character that decoders ignore. */
+/**
+ * Whether a client may choose this secret: it has 24 to 64 bytes, as Standard Webhooks ask, and no character that
+ * decoders ignore.
+ */
 export function isSigningSecret(text: string): boolean {
   if (!secretForm.test(text)) return false
   const encoded = text.slice('whsec_'.length)

@@ -3,10 +3,12 @@
  * - `claiming`: statements take or keep the lease and return due deliveries. Attempts under way go on.
  * - `sending`: attempts run. Commits wake the drain.
  * - `completing`: a statement writes results, prolongs the lease if half of it is over, and says when more is due.
- * - `resting`: nothing is left to do. The drain keeps its lease for a while, so that the queue's row does not change with each commit; commits
+ * - `resting`: nothing is left to do. The drain keeps its lease for a while, so that the queue's row does not change
+ *   with each commit; commits
  *   wake it.
  * - `releasing`: nothing is due or nothing may begin; a statement writes the last results and releases the lease.
- * - `lost`: another worker may have the lease. The drain only waits for its attempts, as no other drain may send to the endpoint meanwhile.
+ * - `lost`: another worker may have the lease. The drain only waits for its attempts, as no other drain may send to
+ *   the endpoint meanwhile.
  */
 import { deliveryTuning } from '../tuning.ts'
 

@@ -167,9 +167,9 @@ export interface Walked {
 
 /**
  * After a clock was set back: makes due the deliveries that were created or started over later than now and not
- * attempted since, and delivery jobs. Each call walks a piece of the pending deliveries that are not due, from `position`;
- * null is the beginning. A schedule's first attempt is never due later than now, unless a clock was ahead. Retries keep
- * their time.
+ * attempted since, and delivery jobs. Each call walks a piece of the pending deliveries that are not due, from
+ * `position`; null is the beginning. A schedule's first attempt is never due later than now, unless a clock was
+ * ahead. Retries keep their time.
  */
 export async function wakeAfterClockSetBack(
   pool: Queryable,

@@ -63,9 +63,9 @@ export class Connection {
   /**
    * Sends one request and returns its response. Afterwards the connection is ready for the next request or closed.
    *
-   * `stale`: the connection had served before, and its close or unexpected bytes were known before the last byte of the request was
-   * written. The receiver then certainly has not processed the request, as nobody can verify an incomplete body. A
-   * connection that closes later may have died of this request, so the attempt has failed.
+   * `stale`: the connection had served before, and its close or unexpected bytes were known before the last byte of
+   * the request was written. The receiver then certainly has not processed the request, as nobody can verify an
+   * incomplete body. A connection that closes later may have died of this request, so the attempt has failed.
    *
    * Before a used connection is written to, the event loop polls once more, so that a close or a second response that
    * has arrived is seen. One that arrives later is taken for the response to this request: HTTP/1.1 cannot tell, which
