@@ -21,8 +21,9 @@ export interface Target {
 }
 
 /**
- * Where the flags, the environment or a profile point, in this order, so that no key goes to a service that it is not of; null when
- * they name no service at all. A key in the environment and no service beside it could mean either, so it is refused where there is a profile.
+ * Where the flags, the environment or a profile point, in this order, so that no key goes to a service that it is not
+ * of; null when they name no service at all. A key in the environment and no service beside it could mean either, so
+ * it is refused where there is a profile.
  */
 export function readTarget(given: TargetFlags): Target | null {
   if (given.profile !== undefined) {

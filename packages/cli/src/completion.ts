@@ -1,6 +1,6 @@
 /**
- * Scripts that complete `deskwire` in a shell. What can follow a command is read from its help, which names every flag, so
- * that nothing is said twice: a test holds each help against what the command accepts.
+ * Scripts that complete `deskwire` in a shell. What can follow a command is read from its help, which names every
+ * flag, so that nothing is said twice: a test holds each help against what the command accepts.
  */
 
 export const shells = ['bash', 'zsh', 'fish'] as const

@@ -33,13 +33,16 @@ interface DatabaseCommand<F extends string, S extends string> {
   readonly words: readonly string[]
   readonly json: boolean
   readonly config: Config
-  /** The name of the one that is meant of several, of a command that has the flag `database`; null where none is named. */
+  /**
+   * The name of the one that is meant of several, of a command that has the flag `database`; null where none is
+   * named.
+   */
   readonly database: string | null
 }
 
 /**
- * Reads the flags and settings, and up to so many words. Nothing is opened yet, so that a command refuses a mistake before
- * it starts.
+ * Reads the flags and settings, and up to so many words. Nothing is opened yet, so that a command refuses a mistake
+ * before it starts.
  */
 export function readCommand<const F extends string, const S extends string = never>(
   args: readonly string[],
@@ -128,7 +131,9 @@ export function withEach(asked: Asked, work: (on: Work) => Promise<void>): Promi
   })
 }
 
-/** The database that has the organization, brought up to date. @throws UsageError where there is no such organization. */
+/**
+ * The database that has the organization, brought up to date. @throws UsageError where there is no such organization.
+ */
 export function withDatabaseOf(
   asked: Pick<Asked, 'config'>,
   organizationId: string,

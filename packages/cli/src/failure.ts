@@ -1,4 +1,6 @@
-/** What the process exits with, of every command: what scripts rely on. `docs/reference/commands.md` is made from it. */
+/**
+ * What the process exits with, of every command: what scripts rely on. `docs/reference/commands.md` is made from it.
+ */
 export const exitCodes = { done: 0, failed: 1, notAccepted: 2, found: 3, interrupted: 130 } as const
 
 export const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
@@ -15,8 +17,8 @@ export const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> 
 const output = new AbortController()
 
 /**
- * Takes note of standard output and error that are closed or full, whatever the command: unheard, that would end the process with a stack
- * trace before it has cleaned up.
+ * Takes note of standard output and error that are closed or full, whatever the command: unheard, that would end the
+ * process with a stack trace before it has cleaned up.
  */
 export function watchOutput(): void {
   process.stdout.on('error', (error) => output.abort(error))
@@ -25,7 +27,10 @@ export function watchOutput(): void {
 
 export const outputLost: AbortSignal = output.signal
 
-/** Whether the system refused to write to standard output. A reader that has left had what it wanted: `head` for example. */
+/**
+ * Whether the system refused to write to standard output. A reader that has left had what it wanted: `head` for
+ * example.
+ */
 export function outputFailure(): string | null {
   if (!outputLost.aborted) return null
   const { code, message } = outputLost.reason as NodeJS.ErrnoException

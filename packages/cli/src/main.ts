@@ -13,8 +13,8 @@ if (major < oldest[0] || (major === oldest[0] && minor < oldest[1])) {
   process.exit()
 }
 
-// Compiling is half of what a short command costs. Kept beside the code: whoever can write there could change that as well.
-// Where it cannot be written, nothing is kept.
+// Compiling is half of what a short command costs. Kept beside the code: whoever can write there could change that as
+// well. Where it cannot be written, nothing is kept.
 module.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url)))
 
 // Files of commands may hold a desk: they are for their user alone, those that libraries make as well.

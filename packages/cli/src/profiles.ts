@@ -30,7 +30,10 @@ export function profileName(given: string | null | undefined): string {
   throw new UsageError(`a profile's name is letters, digits, ".", "_" and "-": not ${JSON.stringify(name)}`)
 }
 
-/** The profile of that name, or of the environment's; null where nobody named one and there is none. @throws UsageError */
+/**
+ * The profile of that name, or of the environment's; null where nobody named one and there is none. @throws
+ * UsageError
+ */
 export function namedProfile(given: string | null): Profile | null {
   const name = profileName(given)
   const profiles = readProfiles()

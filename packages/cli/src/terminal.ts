@@ -1,11 +1,14 @@
 /**
- * All that commands say to a person, and to programs that read it. Promise: no control character of a server, a file or an argument
- * reaches a terminal; it is shown as JSON writes it (`\u001b`), so that JSON keeps its values.
+ * All that commands say to a person, and to programs that read it. Promise: no control character of a server, a file
+ * or an argument reaches a terminal; it is shown as JSON writes it (`\u001b`), so that JSON keeps its values.
  */
 // Not by name: under a Node without styleText, main.ts would not get to say what it needs.
 import util from 'node:util'
 
-/** Controls (C0, C1, DEL), what turns the direction of text or hides, and separators of lines; the joiners are parts of words. */
+/**
+ * Controls (C0, C1, DEL), what turns the direction of text or hides, and separators of lines; the joiners are parts
+ * of words.
+ */
 const unsafe = /[\p{Cc}\p{Zl}\p{Zp}]|(?![\u200c\u200d])\p{Cf}/gu
 
 /** A text of one line, as a person may see it. */

@@ -4,8 +4,8 @@ import { outputLost } from './failure.ts'
 import { visible } from './terminal.ts'
 
 /**
- * Aborts on Ctrl-C and SIGTERM, and when standard output cannot be written any more. Its handlers stay: Ctrl-C under npx arrives twice, and the second would end the process before
- * it has cleaned up.
+ * Aborts on Ctrl-C and SIGTERM, and when standard output cannot be written any more. Its handlers stay: Ctrl-C under
+ * npx arrives twice, and the second would end the process before it has cleaned up.
  */
 export function stopSignal(): AbortSignal {
   const controller = new AbortController()
@@ -22,8 +22,8 @@ export function stopped(signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Standard output for lines without an end, whose reader may leave: `lines` is false once it has. A line that is written waits
- * until there is room for it.
+ * Standard output for lines without an end, whose reader may leave: `lines` is false once it has. A line that is
+ * written waits until there is room for it.
  */
 export class Output {
   readonly #stream: NodeJS.WriteStream
@@ -43,7 +43,10 @@ export class Output {
     return this.#closed.signal
   }
 
-  /** Resolves when more can be written, or nothing can any more. Rejects with the failure to write, but for a reader that has left. */
+  /**
+   * Resolves when more can be written, or nothing can any more. Rejects with the failure to write, but for a reader
+   * that has left.
+   */
   async write(text: string): Promise<void> {
     if (!this.closed.aborted && !this.#stream.write(visible(text))) {
       await new Promise<void>((settle) => {

@@ -1,6 +1,6 @@
-// The account that runs the server. PostgreSQL refuses to run as root, so a program started as root keeps the data directory and its own
-// files to itself and gives only the cluster to an unprivileged account. The owner of an existing cluster's files decides, so the choice is
-// stable.
+// The account that runs the server. PostgreSQL refuses to run as root, so a program started as root keeps the data
+// directory and its own files to itself and gives only the cluster to an unprivileged account. The owner of an
+// existing cluster's files decides, so the choice is stable.
 import { readFile, stat } from 'node:fs/promises'
 import { userInfo } from 'node:os'
 import { dirname } from 'node:path'
@@ -60,7 +60,10 @@ function ownName(uid: number, words: Words): string {
   }
 }
 
-/** One clause for the outermost directory on the way to an absolute path, itself included, that the account cannot enter; null if there is none. */
+/**
+ * One clause for the outermost directory on the way to an absolute path, itself included, that the account cannot
+ * enter; null if there is none.
+ */
 export async function closedTo(path: string, { uid, gid }: Account): Promise<string | null> {
   if (path !== dirname(path)) {
     const outer = await closedTo(dirname(path), { uid, gid })

@@ -1,4 +1,5 @@
-// Finds the PostgreSQL programs for this platform, in the npm package or in a copy of it that the server's account can run.
+// Finds the PostgreSQL programs for this platform, in the npm package or in a copy of it that the server's account
+// can run.
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'

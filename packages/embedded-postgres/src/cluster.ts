@@ -1,5 +1,5 @@
-// Creates the cluster: `<dataDir>/postgres` is complete with its roles and its database, or it does not exist. It is created in a directory
-// beside it, which is renamed when everything in it is on disk.
+// Creates the cluster: `<dataDir>/postgres` is complete with its roles and its database, or it does not exist. It is
+// created in a directory beside it, which is renamed when everything in it is on disk.
 import { randomBytes } from 'node:crypto'
 import { readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -11,7 +11,10 @@ import { markArgument, processesOf, signal, waitUntilIdle } from './processes.ts
 import { runProgram, workingDirectory } from './program.ts'
 import { ADMIN_ROLE } from './settings.ts'
 
-/** Returns whether a cluster was created; `onBegun` is called once its first program runs. @throws EmbeddedDatabaseError when there is another version or something else, or it failed. */
+/**
+ * Returns whether a cluster was created; `onBegun` is called once its first program runs. @throws
+ * EmbeddedDatabaseError when there is another version or something else, or it failed.
+ */
 export async function ensureCluster(
   layout: Layout,
   accounts: Accounts,
@@ -84,8 +87,9 @@ async function create(
     )
     onBegun()
     await initialized
-    // The host's role is no superuser: injected SQL reaches neither files nor programs. It may create databases for tests, which clone
-    // theirs. Its database is initdb's: another would be a copy of 300 files, a fifth of all the work.
+    // The host's role is no superuser: injected SQL reaches neither files nor programs. It may create databases for
+    // tests, which clone theirs. Its database is initdb's: another would be a copy of 300 files, a fifth of all the
+    // work.
     await runProgram(
       binaries.postgres,
       [

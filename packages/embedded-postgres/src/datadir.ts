@@ -1,5 +1,6 @@
-// The data directory: its layout, that it is private, and how small files are written: whole or not at all, and a link planted at their
-// path is replaced, never followed, as root writes into directories that an unprivileged user owns.
+// The data directory: its layout, that it is private, and how small files are written: whole or not at all, and a
+// link planted at their path is replaced, never followed, as root writes into directories that an unprivileged user
+// owns.
 import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
 import {
@@ -57,7 +58,8 @@ function pathsOf(dataDir: string): Omit<Layout, 'host'> {
 }
 
 /**
- * Creates the data directory, readable by its owner only. Returns its layout, under its real path, so that one directory has one name.
+ * Creates the data directory, readable by its owner only. Returns its layout, under its real path, so that one
+ * directory has one name.
  * @throws EmbeddedDatabaseError when it cannot be used.
  */
 export async function prepareDataDir(
@@ -119,7 +121,10 @@ export async function writePrivate(path: string, text: string, owner: Account): 
   await placePrivate(text, owner, path, rename)
 }
 
-/** The same for a file that must never be replaced: of several writers at once, one wins. Returns whether this one did. */
+/**
+ * The same for a file that must never be replaced: of several writers at once, one wins. Returns whether this one
+ * did.
+ */
 export async function createPrivate(path: string, text: string, owner: Account): Promise<boolean> {
   try {
     await placePrivate(text, owner, path, link)
@@ -179,7 +184,10 @@ export function isStaging(names: readonly string[]): boolean {
   return names.length === 0 || (names.includes(basename(paths.holdLock)) && names.every(isOwn))
 }
 
-/** @throws EmbeddedDatabaseError when a restore has left no database: an empty one would look like a desk that has lost everything. */
+/**
+ * @throws EmbeddedDatabaseError when a restore has left no database: an empty one would look like a desk that has
+ * lost everything.
+ */
 export function refuseHalfRestored({ host, dataDir, cluster }: Layout): void {
   const staging = join(dataDir, stagingName)
   if (existsSync(cluster) || !existsSync(staging) || !isStaging(readdirSync(staging))) return

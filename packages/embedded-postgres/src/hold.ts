@@ -1,6 +1,6 @@
-// The hold: at most one process runs a data directory. It is an operating system lock, so it ends with its holder, and two processes cannot
-// both get that of a dead one. Node has no call for such locks, but its SQLite takes one for a transaction. The file beside it names the
-// holder, for messages only.
+// The hold: at most one process runs a data directory. It is an operating system lock, so it ends with its holder,
+// and two processes cannot both get that of a dead one. Node has no call for such locks, but its SQLite takes one for
+// a transaction. The file beside it names the holder, for messages only.
 import { open, readFile, rm, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'

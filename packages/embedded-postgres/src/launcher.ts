@@ -5,10 +5,11 @@ import { type EmbeddedConnection, type EmbeddedDatabase, type EmbeddedLog, start
 
 export interface Launcher {
   /**
-   * Starts the server on a data directory, creating both as needed. Resolves when it accepts connections: within a second, later the first
-   * time and after a crash. Only the account of this process can connect, through a private socket, without a password. @throws
-   * EmbeddedDatabaseError when it cannot run here or another process runs this data directory. `onBegun` is called once one of PostgreSQL's
-   * programs has been started: from then on the start waits for it.
+   * Starts the server on a data directory, creating both as needed. Resolves when it accepts connections: within a
+   * second, later the first time and after a crash. Only the account of this process can connect, through a private
+   * socket, without a password. @throws EmbeddedDatabaseError when it cannot run here or another process runs this
+   * data directory. `onBegun` is called once one of PostgreSQL's programs has been started: from then on the start
+   * waits for it.
    */
   start(options: {
     readonly dataDir: string
@@ -16,15 +17,15 @@ export interface Launcher {
     readonly onBegun?: (() => void) | undefined
   }): Promise<EmbeddedDatabase>
   /**
-   * The connection of the server that runs on a data directory now, waiting up to 30 s if it is starting; null when none runs. For programs
-   * beside the one that started it, under the same account. @throws EmbeddedDatabaseError
+   * The connection of the server that runs on a data directory now, waiting up to 30 s if it is starting; null when
+   * none runs. For programs beside the one that started it, under the same account. @throws EmbeddedDatabaseError
    */
   find(dataDir: string): Promise<EmbeddedConnection | null>
   /** Whether a data directory has a database in it, running or not. */
   has(dataDir: string): boolean
   /**
-   * Starts a server on a new cluster that can replace the data directory's database: for a restore. @throws EmbeddedDatabaseError when the
-   * data directory is in use, or holds a database and `replace` is not set.
+   * Starts a server on a new cluster that can replace the data directory's database: for a restore. @throws
+   * EmbeddedDatabaseError when the data directory is in use, or holds a database and `replace` is not set.
    */
   startReplacement(options: {
     readonly dataDir: string

@@ -1,5 +1,5 @@
-// The library links of the binary package. npm packages cannot contain symbolic links, so the package lists them for an install script,
-// which this project does not run. Any number of processes may create them at once.
+// The library links of the binary package. npm packages cannot contain symbolic links, so the package lists them for
+// an install script, which this project does not run. Any number of processes may create them at once.
 import { randomBytes } from 'node:crypto'
 import { readFile, rename, stat, symlink, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'

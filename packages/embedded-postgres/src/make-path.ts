@@ -3,7 +3,8 @@ import { dirname } from 'node:path'
 import { hasCode } from './error.ts'
 
 /**
- * Creates a directory and those above it that are missing. Node's own recursion never ends below /proc, where nothing can be created.
+ * Creates a directory and those above it that are missing. Node's own recursion never ends below /proc, where nothing
+ * can be created.
  * @returns the outermost that was created; undefined when the directory existed.
  */
 export async function makePath(path: string, mode: number): Promise<string | undefined> {

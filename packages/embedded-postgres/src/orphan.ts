@@ -1,5 +1,6 @@
-// What an earlier start left running: a server whose host was killed, or children of a killed server. Afterwards one server runs that is
-// exactly the one this start would have made, or nothing runs on the cluster, so that no two servers ever share it.
+// What an earlier start left running: a server whose host was killed, or children of a killed server. Afterwards one
+// server runs that is exactly the one this start would have made, or nothing runs on the cluster, so that no two
+// servers ever share it.
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Client } from 'pg'
@@ -32,7 +33,10 @@ export async function rememberServer(layout: Layout, accounts: Accounts, state: 
   await writePrivate(layout.state, `${JSON.stringify(state)}\n`, accounts.owner)
 }
 
-/** The server to adopt, or null when nothing runs. @throws EmbeddedDatabaseError when something runs that this package may not end. */
+/**
+ * The server to adopt, or null when nothing runs. @throws EmbeddedDatabaseError when something runs that this package
+ * may not end.
+ */
 export async function settleOrphan(
   layout: Layout,
   accounts: Accounts,
@@ -69,9 +73,9 @@ export async function endLeftovers(
 }
 
 /**
- * A stale file whose process id exists would keep PostgreSQL from starting: the id belongs to another process, or its process was not
- * reaped (containers without an init). One whose id is free could be taken for the next server's in a container. Without the file
- * PostgreSQL still recognises a living predecessor by its shared memory.
+ * A stale file whose process id exists would keep PostgreSQL from starting: the id belongs to another process, or its
+ * process was not reaped (containers without an init). One whose id is free could be taken for the next server's in a
+ * container. Without the file PostgreSQL still recognises a living predecessor by its shared memory.
  */
 async function removeStalePidFile({ host, cluster }: Layout, file: PidFile): Promise<void> {
   const command = exists(file.pid) ? ((await commandOf(file.pid)) ?? '') : ''

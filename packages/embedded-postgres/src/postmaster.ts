@@ -50,7 +50,8 @@ export async function startPostmaster(
         cwd: layout.cluster,
         accounts,
         host: layout.host,
-        // A session of its own: the terminal's Ctrl-C goes to the host, which stops the server when it has finished with it.
+        // A session of its own: the terminal's Ctrl-C goes to the host, which stops the server when it has finished
+        // with it.
         detached: true,
         stdio: ['ignore', log.fd, log.fd],
       },

@@ -1,6 +1,6 @@
-// Finds the server's processes after their parent is gone. PostgreSQL puts a mark of the cluster directory's device and inode, which a copy
-// does not share, on the command line of the server and into the titles of its children. Only processes of the cluster's owner count; one
-// that ended and was not reaped has no command line.
+// Finds the server's processes after their parent is gone. PostgreSQL puts a mark of the cluster directory's device
+// and inode, which a copy does not share, on the command line of the server and into the titles of its children. Only
+// processes of the cluster's owner count; one that ended and was not reaped has no command line.
 import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { stat } from 'node:fs/promises'

@@ -1,14 +1,17 @@
-// Runs PostgreSQL's programs as the server's account, in the cluster's directory. If that account may not enter a parent directory (such as
-// /root), the child changes into the cluster while it is still root, and then uses /proc/self/cwd as the data directory: this link needs no
-// walk through the parents. So the data stays where the operator put it, and nothing else in the data directory is open to the server's
-// account.
+// Runs PostgreSQL's programs as the server's account, in the cluster's directory. If that account may not enter a
+// parent directory (such as /root), the child changes into the cluster while it is still root, and then uses
+// /proc/self/cwd as the data directory: this link needs no walk through the parents. So the data stays where the
+// operator put it, and nothing else in the data directory is open to the server's account.
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { type Accounts, closedTo } from './account.ts'
 import { EmbeddedDatabaseError, hasCode } from './error.ts'
 import type { NamedHost, Words } from './host.ts'
 
-/** Bytes. Keeps a statement's memory for the next one: returning it took a fifth of the processor time for a page of 45 KB. */
+/**
+ * Bytes. Keeps a statement's memory for the next one: returning it took a fifth of the processor time for a page of
+ * 45 KB.
+ */
 const keptMemory = { MALLOC_TRIM_THRESHOLD_: '16777216', MALLOC_MMAP_THRESHOLD_: '4194304' }
 
 /** Removes libpq's variables (PGSSLMODE, PGOPTIONS, …) from the environment: they are for another server. */
@@ -43,7 +46,10 @@ export async function startProgram(
   }
 }
 
-/** Runs a program to its end. @throws EmbeddedDatabaseError with its first complaint when it fails, as others follow from that. */
+/**
+ * Runs a program to its end. @throws EmbeddedDatabaseError with its first complaint when it fails, as others follow
+ * from that.
+ */
 export async function runProgram(
   program: string,
   args: readonly string[],

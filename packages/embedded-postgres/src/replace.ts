@@ -1,6 +1,7 @@
-// A new database for a data directory, created beside the existing one, which it replaces at the end; the old one is moved aside and never
-// deleted. The data directory has the old database or the new one, whole, or none, and then no start creates an empty one. The next attempt
-// clears what a killed one left. All of it happens inside the data directory, which may be a mounted volume.
+// A new database for a data directory, created beside the existing one, which it replaces at the end; the old one is
+// moved aside and never deleted. The data directory has the old database or the new one, whole, or none, and then no
+// start creates an empty one. The next attempt clears what a killed one left. All of it happens inside the data
+// directory, which may be a mounted volume.
 import { existsSync } from 'node:fs'
 import { readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -26,7 +27,9 @@ import { type EmbeddedConnection, type EmbeddedLog, startEmbedded } from './star
 export interface Replacement extends AsyncDisposable {
   readonly connection: EmbeddedConnection
   readonly dataDir: string
-  /** Stops the new server and puts its database in place. Returns where the old one is now; null when there was none. */
+  /**
+   * Stops the new server and puts its database in place. Returns where the old one is now; null when there was none.
+   */
   putInPlace(asideName: string): Promise<string | null>
 }
 

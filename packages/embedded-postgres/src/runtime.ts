@@ -1,6 +1,6 @@
-// A copy of the binaries, for when the server's account cannot reach the package (a project below /root), or its links are missing and
-// cannot be created (node_modules belongs to somebody else). A copy appears whole under a name made of its listing, in a directory that
-// only this user may change; a damaged copy is replaced.
+// A copy of the binaries, for when the server's account cannot reach the package (a project below /root), or its
+// links are missing and cannot be created (node_modules belongs to somebody else). A copy appears whole under a name
+// made of its listing, in a directory that only this user may change; a damaged copy is replaced.
 import { createHash, randomBytes } from 'node:crypto'
 import { constants, lstatSync, readdirSync } from 'node:fs'
 import { chmod, copyFile, lstat, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
@@ -28,8 +28,8 @@ export async function isOpen(packageDir: string, server: Account): Promise<boole
 }
 
 /**
- * Copies the package below the first usable one of `bases`, unless a good copy exists. Returns the copy, laid out like the package. @throws
- * EmbeddedDatabaseError when no base can be used.
+ * Copies the package below the first usable one of `bases`, unless a good copy exists. Returns the copy, laid out
+ * like the package. @throws EmbeddedDatabaseError when no base can be used.
  */
 export async function copyRuntime(
   packageDir: string,
@@ -76,8 +76,8 @@ async function makeBase(base: string, { switches, server }: Accounts): Promise<v
   // The umask may have closed to the server's account what was made on the way.
   if (outermost !== undefined)
     for (let at = base; at.length >= outermost.length; at = dirname(at)) await chmod(at, 0o755)
-  // Anyone who can change these files can run programs as this server. The parent of a base is a system directory or the private data
-  // directory.
+  // Anyone who can change these files can run programs as this server. The parent of a base is a system directory or
+  // the private data directory.
   const self = process.geteuid!()
   const parent = dirname(base)
   const [inner, outer] = [await lstat(base), await stat(parent)]
@@ -162,8 +162,8 @@ async function removeAbandoned(base: string): Promise<void> {
 }
 
 /**
- * What the server needs of the package: programs, libraries, data; neither static libraries nor build files. In one go, before anything
- * is served: awaiting each of a thousand files took a tenth of a second of every start.
+ * What the server needs of the package: programs, libraries, data; neither static libraries nor build files. In one
+ * go, before anything is served: awaiting each of a thousand files took a tenth of a second of every start.
  */
 function list(packageDir: string): { directories: Entry[]; files: Entry[] } {
   const directories: Entry[] = []

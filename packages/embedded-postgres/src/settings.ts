@@ -1,11 +1,14 @@
-// The server's settings, for one small machine (two cores) shared with the program that embeds it. The files are written at each start; an
-// operator's own settings go into local.conf beside them and win.
+// The server's settings, for one small machine (two cores) shared with the program that embeds it. The files are
+// written at each start; an operator's own settings go into local.conf beside them and win.
 import { createHash } from 'node:crypto'
 import type { NamedHost } from './host.ts'
 
 export type ServerFiles = Readonly<Record<'postgresql.conf' | 'pg_hba.conf' | 'pg_ident.conf', string>>
 
-/** The role that owns the cluster, for maintenance by the host's account. The host itself connects as the role of its name. */
+/**
+ * The role that owns the cluster, for maintenance by the host's account. The host itself connects as the role of its
+ * name.
+ */
 export const ADMIN_ROLE = 'postgres'
 /** Only part of the socket's name: the server listens on no network address. */
 export const PORT = 5432

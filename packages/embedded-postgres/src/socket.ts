@@ -1,6 +1,6 @@
-// The directory of the server's socket: private, and with a path short enough (107 bytes, on macOS 103). An ordinary user's is in the data
-// directory when that fits; otherwise, and for root, whose data directory the server's account cannot enter, it is a fresh directory that
-// nobody could have created before.
+// The directory of the server's socket: private, and with a path short enough (107 bytes, on macOS 103). An ordinary
+// user's is in the data directory when that fits; otherwise, and for root, whose data directory the server's account
+// cannot enter, it is a fresh directory that nobody could have created before.
 import { chmod, chown, lstat, mkdir, mkdtemp, rm, rmdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -11,7 +11,10 @@ import { PORT } from './settings.ts'
 
 const LONGEST = 103
 
-/** Creates the directory, without what a killed server left in it: call it when none runs. @throws EmbeddedDatabaseError when there is no place for it. */
+/**
+ * Creates the directory, without what a killed server left in it: call it when none runs. @throws
+ * EmbeddedDatabaseError when there is no place for it.
+ */
 export async function makeSocketDir(layout: Layout, accounts: Accounts): Promise<string> {
   const inside = join(layout.dataDir, 'run')
   if (!accounts.switches && fits(inside)) {

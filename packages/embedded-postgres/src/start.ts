@@ -1,5 +1,6 @@
-// Starts the embedded database: hold, account, programs, cluster, what an earlier start left, server. Whoever gets an EmbeddedDatabase is
-// the only one to run that data directory; a failed start leaves nothing running that was not running before.
+// Starts the embedded database: hold, account, programs, cluster, what an earlier start left, server. Whoever gets an
+// EmbeddedDatabase is the only one to run that data directory; a failed start leaves nothing running that was not
+// running before.
 import { type Accounts, chooseAccounts } from './account.ts'
 import { type Binaries, findBinaries, requireBinaries } from './binaries.ts'
 import { ensureCluster } from './cluster.ts'
@@ -38,7 +39,10 @@ export interface EmbeddedDatabase {
   readonly adopted: boolean
   /** Stops the server cleanly and releases the hold; further calls return the same promise. */
   stop(): Promise<void>
-  /** Resolves, with one line for the log, when the server ended though `stop` was not called. Call `stop` to release the hold. */
+  /**
+   * Resolves, with one line for the log, when the server ended though `stop` was not called. Call `stop` to release
+   * the hold.
+   */
   readonly lost: Promise<string>
 }
 

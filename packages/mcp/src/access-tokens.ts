@@ -1,6 +1,6 @@
 /**
- * OAuth 2.1 access tokens: JWTs of one issuer for one audience, whose claim names an API key. Of claims with scopes, each
- * narrows; a claim that is not understood refuses.
+ * OAuth 2.1 access tokens: JWTs of one issuer for one audience, whose claim names an API key. Of claims with scopes,
+ * each narrows; a claim that is not understood refuses.
  */
 import { readJson } from '@deskwire/sdk/json'
 import { textOf } from '@deskwire/sdk/text-of'

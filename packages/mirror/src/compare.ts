@@ -1,6 +1,7 @@
 /**
- * Finds where a copy differs from the service, in one snapshot of the store: what the stream has brought since is applied in memory, up to
- * the moment of the service's digests. So nothing is written, writers go on, and both sides are compared at the same moment.
+ * Finds where a copy differs from the service, in one snapshot of the store: what the stream has brought since is
+ * applied in memory, up to the moment of the service's digests. So nothing is written, writers go on, and both sides
+ * are compared at the same moment.
  */
 import { setImmediate } from 'node:timers/promises'
 import {
@@ -25,8 +26,9 @@ export interface CopyDifference {
   readonly kind: string
   readonly id: string
   /**
-   * `missing`: the copy lacks it. `changed`: it differs. `extra`: the service has none. `lost`: a removed row that the copy kept was
-   * changed or deleted, and the service no longer has it; `id` is empty for deleted ones, which are unknown.
+   * `missing`: the copy lacks it. `changed`: it differs. `extra`: the service has none. `lost`: a removed row that
+   * the copy kept was changed or deleted, and the service no longer has it; `id` is empty for deleted ones, which are
+   * unknown.
    */
   readonly type: 'missing' | 'changed' | 'extra' | 'lost'
   /** The columns that differ in a changed row; `_body` is the text. */
@@ -259,7 +261,10 @@ class HeldRows implements ComparedCopy {
     this.#reading.catch(() => {})
   }
 
-  /** Whether all rows together are what the service's checkpoint says: then none differs, and the service has nothing to compute. */
+  /**
+   * Whether all rows together are what the service's checkpoint says: then none differs, and the service has nothing
+   * to compute.
+   */
   async addsUp(): Promise<boolean> {
     await this.#reading
     const checkpoint = (await this.#since.finish())[this.#kind]

@@ -1,6 +1,6 @@
 /**
- * One copy in a store: its tables and its position, which is written in the same transaction as the rows. So a process that dies loses
- * nothing, and one that comes late, after another process has advanced the copy, notices it.
+ * One copy in a store: its tables and its position, which is written in the same transaction as the rows. So a
+ * process that dies loses nothing, and one that comes late, after another process has advanced the copy, notices it.
  */
 import { hash } from 'node:crypto'
 import {
@@ -61,7 +61,10 @@ export interface CopyOptions {
   readonly onQuarantined?: (row: QuarantinedRow) => void
 }
 
-/** A row that the store cannot hold: it counts as part of the copy, and is kept apart from the tables until it changes or is removed. */
+/**
+ * A row that the store cannot hold: it counts as part of the copy, and is kept apart from the tables until it changes
+ * or is removed.
+ */
 export interface QuarantinedRow {
   readonly kind: string
   readonly id: string
@@ -83,8 +86,8 @@ interface ServedRow {
 /** What each transaction notes about the copy. */
 interface Position {
   /**
-   * In form 1 tables have no `_removal`; form 3 has a selection, and form 4 types and required values, which earlier releases would not
-   * keep to.
+   * In form 1 tables have no `_removal`; form 3 has a selection, and form 4 types and required values, which earlier
+   * releases would not keep to.
    */
   readonly form: 1 | 2 | 3 | 4
   readonly organizationId: string
@@ -155,7 +158,10 @@ export class Copy {
     return noted && new Copy(name, options, noted)
   }
 
-  /** An empty copy of every kind that the key may read. @throws NameTaken when another table has the name of one of its tables. */
+  /**
+   * An empty copy of every kind that the key may read. @throws NameTaken when another table has the name of one of
+   * its tables.
+   */
   static async begin(name: CopyName, options: CopyOptions, like?: Copy): Promise<Copy> {
     const { client, store, marksRemovals, adopts, hashKey } = options
     const [{ id: organizationId }, end] = [await client.organization.get(), await endOf(client)]
@@ -305,7 +311,9 @@ export class Copy {
     if (!isCurrent) await this.upgrade()
   }
 
-  /** Keeps versions from now on, beginning with those that are there. @throws MirrorError for a copy without `_body`. */
+  /**
+   * Keeps versions from now on, beginning with those that are there. @throws MirrorError for a copy without `_body`.
+   */
   async keepHistory(): Promise<void> {
     if (!this.hasBody)
       throw new MirrorError(
@@ -354,7 +362,10 @@ export class Copy {
     }
   }
 
-  /** Creates missing tables and columns again, without their values. @throws MirrorError for what cannot be created so. */
+  /**
+   * Creates missing tables and columns again, without their values. @throws MirrorError for what cannot be created
+   * so.
+   */
   async restoreShape(): Promise<void> {
     const restore = async (tx: StoreWriter) => {
       for (const table of allTables(this.#noted)) {
@@ -460,9 +471,9 @@ export class Copy {
   }
 
   /**
-   * An export is in the order of the stream, so what has been loaded is what comes before a position. It is read up to `asOf`: later
-   * changes come by the stream, whose cursor is not later than `asOf`. So each row comes once, and is added without looking for an existing
-   * one.
+   * An export is in the order of the stream, so what has been loaded is what comes before a position. It is read up
+   * to `asOf`: later changes come by the stream, whose cursor is not later than `asOf`. So each row comes once, and
+   * is added without looking for an existing one.
    */
   async #loadKind(
     kind: string,
@@ -581,9 +592,9 @@ export class Copy {
   }
 
   /**
-   * Writes these rows as the service has them now; a row may so be newer than the position, and comes again by the stream. Rows that the
-   * service does not have are deleted; with marked removals only `extra` ones, as the stream brings other removals. `error`: how far the
-   * sums are off.
+   * Writes these rows as the service has them now; a row may so be newer than the position, and comes again by the
+   * stream. Rows that the service does not have are deleted; with marked removals only `extra` ones, as the stream
+   * brings other removals. `error`: how far the sums are off.
    */
   async repairRows(
     kind: string,
@@ -624,7 +635,10 @@ export class Copy {
     while (!(await this.#write(work)));
   }
 
-  /** Replaces this copy by another, which is gone then. @throws CopyGone when another process has advanced that one or has done this. */
+  /**
+   * Replaces this copy by another, which is gone then. @throws CopyGone when another process has advanced that one or
+   * has done this.
+   */
   async replaceBy(other: Copy, removedAt: string): Promise<void> {
     const { store } = this.#options
     await store.write(async (tx) => {
@@ -801,7 +815,10 @@ export class Copy {
     }
   }
 
-  /** Writes as `#write` does. If the store refuses a value, the refused rows are found by trial, and `work` is called again with them. */
+  /**
+   * Writes as `#write` does. If the store refuses a value, the refused rows are found by trial, and `work` is called
+   * again with them.
+   */
   async #writeRows(
     kinds: string | readonly string[],
     rowsOf: (kind: string) => readonly StoredRow[],
@@ -860,7 +877,10 @@ export class Copy {
     return undefined
   }
 
-  /** When a row has a member without a column, or of another type, reads the service's document again and takes over what it declares. */
+  /**
+   * When a row has a member without a column, or of another type, reads the service's document again and takes over
+   * what it declares.
+   */
   async #learn(kind: string, rows: readonly { readonly members: Members }[]): Promise<void> {
     const known = this.#known.get(kind)
     const isKnown = ({ members }: { members: Members }) => {
@@ -967,7 +987,10 @@ export class Copy {
     while (removed.length > 0) await rewriteRemoved(tx, table, removed.splice(0, rowsOfPiece))
   }
 
-  /** A transaction that ends at the position that `work` returns; false, without an effect, when another process has advanced the copy. */
+  /**
+   * A transaction that ends at the position that `work` returns; false, without an effect, when another process has
+   * advanced the copy.
+   */
   async #write(work: (tx: StoreWriter) => Promise<Noted>): Promise<boolean> {
     const { store, onQuarantined } = this.#options
     this.#justQuarantined = []

@@ -1,6 +1,7 @@
 /**
- * Exports: a file for each kind with everything that the key may read, all at one position of the stream, and a manifest that proves them.
- * A mirror loads a scratch store beside the files; an interrupted export goes on from there.
+ * Exports: a file for each kind with everything that the key may read, all at one position of the stream, and a
+ * manifest that proves them. A mirror loads a scratch store beside the files; an interrupted export goes on from
+ * there.
  */
 
 import { lstat, mkdir, open, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises'
@@ -19,11 +20,14 @@ import type { SumsText } from './sums.ts'
 export interface ExportOptions {
   readonly client: Client
   /**
-   * The directory of the files, created if missing. Files of an earlier export, as its manifest lists them, are replaced when the new ones
-   * are complete; other files stay, and one with the name of an export's file is refused.
+   * The directory of the files, created if missing. Files of an earlier export, as its manifest lists them, are
+   * replaced when the new ones are complete; other files stay, and one with the name of an export's file is refused.
    */
   readonly directory: string
-  /** A directory on the same file system that keeps what was loaded, so that the next export with it reads changes alone. */
+  /**
+   * A directory on the same file system that keeps what was loaded, so that the next export with it reads changes
+   * alone.
+   */
   readonly scratch?: string
   /** As of a `Mirror`: what the files hold. */
   readonly select?: Selection | undefined
@@ -40,7 +44,10 @@ export interface ExportManifest {
   readonly organizationId: string
   /** Where a sync of all kinds goes on (specification 7.7). */
   readonly cursor: string
-  /** By kind, the service's checkpoint at that position (specification 7.8); `contentDigest` is of the lines where fields were left out. */
+  /**
+   * By kind, the service's checkpoint at that position (specification 7.8); `contentDigest` is of the lines where
+   * fields were left out.
+   */
   readonly checkpoint: Readonly<Record<string, SumsText>>
   readonly files: Readonly<Record<string, string>>
   /** What the files hold of the desk, if not all. */

@@ -7,7 +7,10 @@ import { FileTaken } from './store.ts'
 /** The modes of a new file and of a new directory. */
 export const [fileMode, directoryMode] = [0o600, 0o700]
 
-/** Creates a directory and missing ones above it. Node's own recursion never ends below /proc, where nothing can be created. */
+/**
+ * Creates a directory and missing ones above it. Node's own recursion never ends below /proc, where nothing can be
+ * created.
+ */
 export async function makeDirectory(path: string): Promise<void> {
   const missing: string[] = []
   for (let at = resolve(path); !existsSync(at); at = dirname(at)) missing.unshift(at)

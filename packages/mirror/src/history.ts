@@ -1,6 +1,6 @@
 /**
- * The versions of a kind's rows, in a table beside it. Each is written in the transaction that writes the row, and has an id of row and time, so
- * that the same version never comes twice.
+ * The versions of a kind's rows, in a table beside it. Each is written in the transaction that writes the row, and
+ * has an id of row and time, so that the same version never comes twice.
  */
 import { ownColumn } from './own-table.ts'
 import { derivedId, isoTime, membersOf, storedRow, updatedAtOf } from './row.ts'

@@ -1,6 +1,7 @@
 /**
- * @deskwire/mirror: an exact copy of a desk in your store, verified and repaired. Stores and exports have entry points of their own, so
- * that only what is used is loaded: `@deskwire/mirror/postgres`, `/sqlite`, `/duckdb`, `/memory`, `/ndjson` and `/parquet`.
+ * @deskwire/mirror: an exact copy of a desk in your store, verified and repaired. Stores and exports have entry
+ * points of their own, so that only what is used is loaded: `@deskwire/mirror/postgres`, `/sqlite`, `/duckdb`,
+ * `/memory`, `/ndjson` and `/parquet`.
  */
 export type { CopyDifference } from './compare.ts'
 export { hasCopy, type QuarantinedRow } from './copy.ts'

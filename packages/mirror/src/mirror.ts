@@ -1,7 +1,8 @@
 /**
- * A copy of everything that a key may read, kept in a store, and verified. It begins with exports, which are fast, and goes on with the
- * stream of all kinds under one cursor, a page and its cursor in one transaction. When it has caught up it compares what it has written
- * with the service's checkpoint; `verify` compares what is stored with the service, and `repair` fetches rows that somebody has changed.
+ * A copy of everything that a key may read, kept in a store, and verified. It begins with exports, which are fast,
+ * and goes on with the stream of all kinds under one cursor, a page and its cursor in one transaction. When it has
+ * caught up it compares what it has written with the service's checkpoint; `verify` compares what is stored with the
+ * service, and `repair` fetches rows that somebody has changed.
  */
 import { setTimeout } from 'node:timers/promises'
 import { type AnyRow, type Change, type Client, DeskwireError } from '@deskwire/sdk'
@@ -28,9 +29,15 @@ export interface MirrorOptions {
   readonly store: Store
   /** `mark` keeps removed rows, with the time in `removed_at`. Default: `delete`. It is fixed when a copy begins. */
   readonly removals?: 'delete' | 'mark'
-  /** Whether a new copy takes over tables of its names that no mirror made. They have to fit, and their rows are replaced. Default: false. */
+  /**
+   * Whether a new copy takes over tables of its names that no mirror made. They have to fit, and their rows are
+   * replaced. Default: false.
+   */
   readonly adopts?: boolean
-  /** Whether each version of a row is kept too, in a table beside: `customers_history`. Default: what the copy has, and not in a new one. */
+  /**
+   * Whether each version of a row is kept too, in a table beside: `customers_history`. Default: what the copy has,
+   * and not in a new one.
+   */
   readonly history?: boolean | undefined
   /** What is kept. It is fixed when a copy begins; default: what the copy has, and everything in a new one. */
   readonly select?: Selection | undefined
@@ -40,9 +47,15 @@ export interface MirrorOptions {
   readonly onLoaded?: (progress: LoadProgress) => void
   /** Called after each page with changes. */
   readonly onChanges?: (page: AppliedPage) => void
-  /** Called whenever the copy has caught up and matches the service's checkpoint. Only `verify` compares what the store holds by then. */
+  /**
+   * Called whenever the copy has caught up and matches the service's checkpoint. Only `verify` compares what the
+   * store holds by then.
+   */
   readonly onCaughtUp?: () => void
-  /** Called when a new copy is begun because the service was restored from a backup (410), and when rows were found to differ. */
+  /**
+   * Called when a new copy is begun because the service was restored from a backup (410), and when rows were found to
+   * differ.
+   */
   readonly onTrouble?: (trouble: Trouble) => void
   /** For tests. Milliseconds since the Unix epoch. */
   readonly now?: () => number
@@ -68,7 +81,10 @@ export type Trouble =
   | { readonly type: 'restored' }
   /** Without `_body`, new fields of a release make the copy be built again. */
   | { readonly type: 'rebuilt' }
-  /** The copy did not match the checkpoint, or its tables do not hold as many rows as were written; what differed was fetched again. */
+  /**
+   * The copy did not match the checkpoint, or its tables do not hold as many rows as were written; what differed was
+   * fetched again.
+   */
   | { readonly type: 'repaired'; readonly differences: readonly CopyDifference[] }
   /** The store cannot hold this row: it is kept apart from the tables until it changes or is removed. */
   | ({ readonly type: 'quarantined' } & QuarantinedRow)
@@ -79,8 +95,8 @@ export interface CallOptions {
 
 export interface MirrorFollowOptions extends CallOptions {
   /**
-   * Default: `wait`, for which the service delays its response until something changes. `hints`: the mirror looks when `hint()` is called,
-   * as by a receiver of webhooks, and every `everyMs`.
+   * Default: `wait`, for which the service delays its response until something changes. `hints`: the mirror looks
+   * when `hint()` is called, as by a receiver of webhooks, and every `everyMs`.
    */
   readonly by?: 'wait' | 'hints'
   readonly everyMs?: number
@@ -144,20 +160,20 @@ export class Mirror {
   }
 
   /**
-   * Brings the copy to the end of the stream, from nothing at the first call, and returns when what was written matches the count and
-   * digests of the service's checkpoint, and the tables hold as many rows; repairs differences first. Only `verify` compares what rows hold
-   * by now. After an interruption, the next call goes on.
+   * Brings the copy to the end of the stream, from nothing at the first call, and returns when what was written
+   * matches the count and digests of the service's checkpoint, and the tables hold as many rows; repairs differences
+   * first. Only `verify` compares what rows hold by now. After an interruption, the next call goes on.
    *
-   * Throws DeskwireError when a call fails in spite of its retries, StoreUnavailable, WriteRefused, and MirrorError for a store that holds
-   * something else.
+   * Throws DeskwireError when a call fails in spite of its retries, StoreUnavailable, WriteRefused, and MirrorError
+   * for a store that holds something else.
    */
   async catchUp({ signal }: CallOptions = {}): Promise<void> {
     await this.#caughtUp(signal, undefined, true)
   }
 
   /**
-   * Catches up, and follows changes until the signal is aborted, whose reason is thrown. Waits while service or store cannot be reached, and
-   * while the store refuses a write; throws everything else as `catchUp` does.
+   * Catches up, and follows changes until the signal is aborted, whose reason is thrown. Waits while service or store
+   * cannot be reached, and while the store refuses a write; throws everything else as `catchUp` does.
    */
   async follow({ signal, by = 'wait', everyMs = 60_000 }: MirrorFollowOptions = {}): Promise<never> {
     const { now } = this.#of
@@ -194,9 +210,9 @@ export class Mirror {
   }
 
   /**
-   * Compares every row of the copy, its text and each column, with the service, after catching up, by digests of ranges of ids, so that
-   * calls and bytes grow with the differences. No row is written, and writers on both sides go on. Throws as `catchUp`, and MirrorError
-   * when the store holds no copy.
+   * Compares every row of the copy, its text and each column, with the service, after catching up, by digests of
+   * ranges of ids, so that calls and bytes grow with the differences. No row is written, and writers on both sides go
+   * on. Throws as `catchUp`, and MirrorError when the store holds no copy.
    */
   async verify({ signal }: CallOptions = {}): Promise<Verification> {
     await this.#requireCopy()
@@ -220,8 +236,9 @@ export class Mirror {
   }
 
   /**
-   * Fetches the rows that `verify` finds and the quarantined ones, and returns what differed. Missing tables and columns are created again.
-   * What is `lost` stays lost; deleted rows are then no longer part of the copy. Throws as `verify`.
+   * Fetches the rows that `verify` finds and the quarantined ones, and returns what differed. Missing tables and
+   * columns are created again. What is `lost` stays lost; deleted rows are then no longer part of the copy. Throws as
+   * `verify`.
    */
   async repair({ signal }: CallOptions = {}): Promise<readonly CopyDifference[]> {
     await this.#requireCopy()
@@ -295,7 +312,10 @@ export class Mirror {
     return changes
   }
 
-  /** The kinds whose tables hold more or fewer rows than were written. @throws MirrorError when a table differs from what was created. */
+  /**
+   * The kinds whose tables hold more or fewer rows than were written. @throws MirrorError when a table differs from
+   * what was created.
+   */
   #miscounted(): Promise<string[]> {
     return this.#options.store.read(async (at) => {
       const copy = await Copy.noted('live', this.#of, at)

@@ -101,7 +101,10 @@ export const statusTable: Table = {
 
 export const statusNote = 'status'
 
-/** Makes a new copy take over tables of these names, as of a copy whose notes were lost. @throws MirrorError when one does not fit. */
+/**
+ * Makes a new copy take over tables of these names, as of a copy whose notes were lost. @throws MirrorError when one
+ * does not fit.
+ */
 export async function adoptOwn(tx: StoreWriter): Promise<void> {
   await adopt(tx, schemaTable)
   await tx.setNote(schemaNote, '0')
@@ -124,7 +127,10 @@ export async function adopt(tx: StoreWriter, table: Table): Promise<void> {
   while (ids.length > 0) await tx.erase(table, ids.splice(0, rowsOfPiece))
 }
 
-/** Writes the columns of these tables as they are from this version on. @throws NameTaken when the table is not the mirror's. */
+/**
+ * Writes the columns of these tables as they are from this version on. @throws NameTaken when the table is not the
+ * mirror's.
+ */
 export async function recordSchema(
   tx: StoreWriter,
   tables: readonly Table[],

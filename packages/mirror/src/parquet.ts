@@ -7,11 +7,17 @@ import { literal, quoted } from './stores/sql.ts'
 export type { ExportManifest } from './exports.ts'
 
 export interface ParquetOptions extends ExportOptions {
-  /** Whether ids and JSON are strings: readers without these types, polars and Spark among them, take them for bytes or refuse them. */
+  /**
+   * Whether ids and JSON are strings: readers without these types, polars and Spark among them, take them for bytes
+   * or refuse them.
+   */
   readonly strings?: boolean
 }
 
-/** Ids are UUIDs, times timestamps in UTC, lists and objects JSON; rows are ordered by id. Throws as `Mirror.catchUp` does. */
+/**
+ * Ids are UUIDs, times timestamps in UTC, lists and objects JSON; rows are ordered by id. Throws as `Mirror.catchUp`
+ * does.
+ */
 export function exportParquet(options: ParquetOptions): Promise<ExportManifest> {
   return exportMoment(
     {

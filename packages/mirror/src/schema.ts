@@ -1,4 +1,6 @@
-/** The tables of a copy, from the service's `openapi.json`, so that kinds and fields of later releases are found too. */
+/**
+ * The tables of a copy, from the service's `openapi.json`, so that kinds and fields of later releases are found too.
+ */
 import { clipped } from '@deskwire/sdk/clipped'
 import { MirrorError } from './error.ts'
 import type { Column, ColumnType, Table } from './store.ts'
@@ -38,7 +40,10 @@ interface Operation {
 /** The columns of a table that a field's name could collide with. */
 const ownColumns = ['removed_at', 'row_id', 'valid_from', 'valid_to']
 
-/** Names go into statements and file names: no others are accepted. The longest plus `_next` fits PostgreSQL's 63 bytes. */
+/**
+ * Names go into statements and file names: no others are accepted. The longest plus `_next` fits PostgreSQL's 63
+ * bytes.
+ */
 const names = {
   kind: /^[a-z][a-z0-9_]{0,39}$/,
   field: /^[a-z][A-Za-z0-9]{0,39}$/,
@@ -149,8 +154,9 @@ function typeOf({ type = [], format, items }: Schema): ColumnType {
 }
 
 /**
- * The table of a kind. Of an existing one, columns stay in their order, one of another type in its place, and missing ones come last. Rows of
- * an earlier release lack the fields of a later one, so that only a new table requires values.
+ * The table of a kind. Of an existing one, columns stay in their order, one of another type in its place, and missing
+ * ones come last. Rows of an earlier release lack the fields of a later one, so that only a new table requires
+ * values.
  */
 export function tableOf(kind: Kind, name: string, marksRemovals: boolean, there?: Table): Table {
   const held = (there?.columns ?? []).map((column): Column => {

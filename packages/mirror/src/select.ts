@@ -1,6 +1,7 @@
 /**
- * What a copy keeps of the desk. Rows pass through it before anything else of the mirror sees them, so that nothing else ever reaches a
- * store. A row that is kept in part is compared by its id and version with checkpoints, and as a whole after the same selection.
+ * What a copy keeps of the desk. Rows pass through it before anything else of the mirror sees them, so that nothing
+ * else ever reaches a store. A row that is kept in part is compared by its id and version with checkpoints, and as a
+ * whole after the same selection.
  */
 
 import { createHmac } from 'node:crypto'
@@ -144,7 +145,10 @@ export function notedSelection(
   return Object.keys(noted).length === 0 ? undefined : noted
 }
 
-/** @throws MirrorError when the copy was begun with another selection or key than what is given; nothing given goes on. */
+/**
+ * @throws MirrorError when the copy was begun with another selection or key than what is given; nothing given goes
+ * on.
+ */
 export function requireSame(
   noted: NotedSelection | undefined,
   given: Selection | undefined,

@@ -1,4 +1,7 @@
-/** The state of a copy, as `deskwire mirror status`, the table `_deskwire_status` and metrics show it. It needs no service. */
+/**
+ * The state of a copy, as `deskwire mirror status`, the table `_deskwire_status` and metrics show it. It needs no
+ * service.
+ */
 import { readJson } from '@deskwire/sdk/json'
 import { type Noted, notedOf } from './copy.ts'
 import { MirrorError } from './error.ts'

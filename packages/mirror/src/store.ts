@@ -1,14 +1,15 @@
 /**
- * The interface of the place where a mirror keeps a copy. A store knows tables, rows and notes, and nothing of the service. Memory, SQLite,
- * PostgreSQL and DuckDB are stores, and yours may be one. A write happens whole or not at all, even if its process dies; a read sees one
- * snapshot and returns what is stored, even if somebody has changed it.
+ * The interface of the place where a mirror keeps a copy. A store knows tables, rows and notes, and nothing of the
+ * service. Memory, SQLite, PostgreSQL and DuckDB are stores, and yours may be one. A write happens whole or not at
+ * all, even if its process dies; a read sees one snapshot and returns what is stored, even if somebody has changed
+ * it.
  */
 import type { IdRange } from '@deskwire/sdk'
 import { MirrorError } from './error.ts'
 
 /**
- * `uuid`: 36 characters, lower case; `timestamp`: as `2026-01-31T09:30:00.000Z`, years 0001 to 9999; `json`: any value; `texts`: a list of
- * texts, as JSON; `integer`: safe.
+ * `uuid`: 36 characters, lower case; `timestamp`: as `2026-01-31T09:30:00.000Z`, years 0001 to 9999; `json`: any
+ * value; `texts`: a list of texts, as JSON; `integer`: safe.
  */
 export type ColumnType = 'uuid' | 'text' | 'integer' | 'number' | 'boolean' | 'timestamp' | 'json' | 'texts'
 
@@ -18,7 +19,10 @@ export type Cell = string | number | boolean | null
 export interface Column {
   /** As the service declares it: `customerId`. */
   readonly field: string
-  /** In the store: `customer_id`. Lower-case letters, digits and `_`, never first; quote it, as it may be a reserved word. */
+  /**
+   * In the store: `customer_id`. Lower-case letters, digits and `_`, never first; quote it, as it may be a reserved
+   * word.
+   */
   readonly name: string
   readonly type: ColumnType
   readonly comment: string
@@ -34,8 +38,8 @@ export interface Column {
 export const isIndexed = ({ refers, field }: Column) => refers || field === 'updatedAt'
 
 /**
- * A table has these columns, the first of which is its primary key `id`; then `_body`, the row's text; and, with marked removals,
- * `removed_at` and `_removal`, both null for every existing row.
+ * A table has these columns, the first of which is its primary key `id`; then `_body`, the row's text; and, with
+ * marked removals, `removed_at` and `_removal`, both null for every existing row.
  */
 export interface Table {
   /** `customers`; while another copy is built beside it, `customers_next`. */
@@ -83,7 +87,9 @@ export interface StoreReader {
   note(name: string): Promise<string | undefined>
   /** The notes whose names begin with this prefix of letters and spaces. */
   notes(prefix: string): Promise<readonly string[]>
-  /** A table's missing columns and those of other types than `define` creates; undefined when no object has its name. */
+  /**
+   * A table's missing columns and those of other types than `define` creates; undefined when no object has its name.
+   */
   drift(table: Table): Promise<readonly Drift[] | undefined>
   /** The numbers of existing rows, and of removed ones that are kept. */
   count(table: Table): Promise<{ readonly existing: number; readonly removed: number }>
@@ -104,13 +110,16 @@ export interface StoreWriter extends StoreReader {
   /** Stores a note; null deletes it. */
   setNote(name: string, value: string | null): Promise<void>
   /**
-   * Creates the table, with comments. Of an existing one, it adds missing columns, replaces those of other types, both empty, and lets
-   * columns have nulls that are no longer required.
+   * Creates the table, with comments. Of an existing one, it adds missing columns, replaces those of other types,
+   * both empty, and lets columns have nulls that are no longer required.
    */
   define(table: Table): Promise<void>
   /** Creates missing indexes: called once rows are loaded, as they load faster without. */
   index(table: Table): Promise<void>
-  /** Adds new rows, which are created as they are taken: a store that writes some before it takes more does both at once. */
+  /**
+   * Adds new rows, which are created as they are taken: a store that writes some before it takes more does both at
+   * once.
+   */
   append(table: Table, rows: Iterable<StoredRow>): Promise<void>
   /** Adds rows, or replaces those with the same ids, marked ones included. No id comes twice in a call. */
   put(table: Table, rows: readonly StoredRow[]): Promise<void>
@@ -121,8 +130,8 @@ export interface StoreWriter extends StoreReader {
   /** In a table of versions, sets an empty `valid_to`, not to before `valid_from`. */
   endVersions(table: Table, ends: readonly VersionEnd[], by: VersionKey): Promise<void>
   /**
-   * Gives the table the rows of another one with the same columns. Other rows are deleted, except marked ones, unless it `keeps` them.
-   * Readers never see less than a whole copy, and what others have built upon the table stays.
+   * Gives the table the rows of another one with the same columns. Other rows are deleted, except marked ones, unless
+   * it `keeps` them. Readers never see less than a whole copy, and what others have built upon the table stays.
    */
   replace(table: Table, by: Table, keeps?: boolean): Promise<void>
   drop(table: Table): Promise<void>
@@ -137,23 +146,26 @@ export interface OpenOptions {
 
 export interface Store {
   /**
-   * Connects, and creates what notes need. With `creates: false` it creates nothing; if there is nothing, it returns false and stays
-   * closed. Call it before anything else, and again after a failure if you like.
+   * Connects, and creates what notes need. With `creates: false` it creates nothing; if there is nothing, it returns
+   * false and stays closed. Call it before anything else, and again after a failure if you like.
    */
   open(options?: OpenOptions): Promise<boolean>
   /**
-   * Runs one transaction: commits when `work` resolves, else rolls back and rethrows. Writers of one copy run one after another, also in
-   * several processes. StoreUnavailable and WriteRefused may be tried again.
+   * Runs one transaction: commits when `work` resolves, else rolls back and rethrows. Writers of one copy run one
+   * after another, also in several processes. StoreUnavailable and WriteRefused may be tried again.
    */
   write<T>(work: (tx: StoreWriter) => Promise<T>): Promise<T>
   /** One snapshot while `work` runs, with writers beside it. */
   read<T>(work: (at: StoreReader) => Promise<T>): Promise<T>
   /**
-   * The cell as a reader returns it, if the store's types print values in their own way. Equal cells are equal primitives. `value`: the
-   * parsed value of a `json` or `texts` cell, where the caller has it.
+   * The cell as a reader returns it, if the store's types print values in their own way. Equal cells are equal
+   * primitives. `value`: the parsed value of a `json` or `texts` cell, where the caller has it.
    */
   shown?(column: Pick<Column, 'type'>, cell: Cell, value?: unknown): Cell
-  /** Why the store cannot hold this row exactly, if that shows without a trial; a write that fails for a value throws RowRefused. */
+  /**
+   * Why the store cannot hold this row exactly, if that shows without a trial; a write that fails for a value throws
+   * RowRefused.
+   */
   refusal?(table: Table, row: StoredRow): string | undefined
   /** Ends connections. Nothing may be running. */
   close(): Promise<void>
@@ -212,7 +224,10 @@ export function sentences(
   return `${place}: ${wrong.join(': ').replace(/\.$/, '')}. ${next}`
 }
 
-/** The store refuses a statement, for example because of a foreign key or view of somebody else. It is rolled back, and may be tried again. */
+/**
+ * The store refuses a statement, for example because of a foreign key or view of somebody else. It is rolled back,
+ * and may be tried again.
+ */
 export class WriteRefused extends Error {
   override readonly name = 'WriteRefused'
 

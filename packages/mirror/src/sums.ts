@@ -68,7 +68,10 @@ export class Sums {
   }
 }
 
-/** Rows in the order of their ids, each with the sums of all up to it: so the sums of every range are known. 32 bytes a row. */
+/**
+ * Rows in the order of their ids, each with the sums of all up to it: so the sums of every range are known. 32 bytes
+ * a row.
+ */
 export class OrderedSums {
   #ids = Buffer.alloc(16 * 1024)
   #digests = new BigUint64Array(1024)

@@ -1,7 +1,7 @@
 /**
- * A call as a program makes it, in curl, TypeScript with the SDK, and Python with nothing installed. The address of the API,
- * `/v1` included, and the key come from the environment: `DESKWIRE_URL` and `DESKWIRE_API_KEY`. Values are the
- * declaration's examples; a reader replaces the ids.
+ * A call as a program makes it, in curl, TypeScript with the SDK, and Python with nothing installed. The address of
+ * the API, `/v1` included, and the key come from the environment: `DESKWIRE_URL` and `DESKWIRE_API_KEY`. Values are
+ * the declaration's examples; a reader replaces the ids.
  */
 import { exampleId, type Json, schemaName } from '../../service/src/openapi/api-module.ts'
 import { exampleOf, type Reference, type ShownOperation } from './reference.ts'

@@ -1,6 +1,7 @@
 /**
- * A receiver in the frameworks that people have. Each takes the raw body before anything parses it, which is where receivers go
- * wrong most often. They are written against the shapes of the frameworks, so that the SDK depends on none of them.
+ * A receiver in the frameworks that people have. Each takes the raw body before anything parses it, which is where
+ * receivers go wrong most often. They are written against the shapes of the frameworks, so that the SDK depends on
+ * none of them.
  */
 import type { Receiver, Reply } from './receive.ts'
 
@@ -8,8 +9,8 @@ import type { Receiver, Reply } from './receive.ts'
 const largestBody = 1_048_576
 
 /**
- * For servers whose handlers take a `Request`: edge functions, Deno, Bun, Next.js. Throws TypeError when something has read the
- * body before.
+ * For servers whose handlers take a `Request`: edge functions, Deno, Bun, Next.js. Throws TypeError when something
+ * has read the body before.
  */
 export const fetchHandler =
   (receiver: Receiver) =>
@@ -62,8 +63,8 @@ export interface NodeResponse {
 
 /**
  * For Express 5 and `node:http`: `app.post('/hook', nodeHandler(receiver))`. It reads the body itself, or takes what
- * `express.raw()` or a `rawBody` has kept. Where `express.json()` stands before it the bytes are gone: that is a TypeError for
- * `next`. Never rejects, as nobody would catch it.
+ * `express.raw()` or a `rawBody` has kept. Where `express.json()` stands before it the bytes are gone: that is a
+ * TypeError for `next`. Never rejects, as nobody would catch it.
  */
 export const nodeHandler =
   (receiver: Receiver) =>
@@ -124,8 +125,8 @@ interface FastifyReplyLike {
 }
 
 /**
- * A plugin for Fastify 5: `app.register(fastifyPlugin(receiver, '/hook'))`. The parsers of its own scope leave bodies as they are;
- * those of other routes stay.
+ * A plugin for Fastify 5: `app.register(fastifyPlugin(receiver, '/hook'))`. The parsers of its own scope leave bodies
+ * as they are; those of other routes stay.
  */
 export const fastifyPlugin =
   (receiver: Receiver, path: string) =>
@@ -158,7 +159,10 @@ const finish = (response: NodeResponse, status: number, text: string): void => {
   }
 }
 
-/** What somebody has kept of the raw body: undefined when it is still to be read, `gone` when it was read and is not there. */
+/**
+ * What somebody has kept of the raw body: undefined when it is still to be read, `gone` when it was read and is not
+ * there.
+ */
 const keptBytes = ({ rawBody, body, readableEnded }: NodeRequest): Uint8Array | 'gone' | undefined => {
   for (const kept of [rawBody, body]) {
     if (kept instanceof Uint8Array) return kept

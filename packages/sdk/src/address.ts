@@ -1,8 +1,8 @@
 /** Where calls go, and as whom: read alike by all clients (`conformance/clients.json`). */
 
 /**
- * The base address of an API: `http://127.0.0.1:8080` and `http://127.0.0.1:8080/v1/` are the same one. Spaces and line breaks around it are left
- * out. Throws TypeError for what is no such address.
+ * The base address of an API: `http://127.0.0.1:8080` and `http://127.0.0.1:8080/v1/` are the same one. Spaces and
+ * line breaks around it are left out. Throws TypeError for what is no such address.
  */
 export const baseAddress = (text: string): string => {
   const trimmed = text.trim()

@@ -22,9 +22,9 @@ const maxSignatures = 8
 
 /**
  * Verifies a delivery without a shared secret, and returns its event. `publicKeys` are the `keys` of
- * `/.well-known/jwks.json?organizationId=…`, an address that you configure; any of them will do. Throws SignatureError for a delivery that
- * is refused: read the keys again then, as they change with the encryption key. Throws TypeError where no key is given, or one that is not
- * Ed25519.
+ * `/.well-known/jwks.json?organizationId=…`, an address that you configure; any of them will do. Throws
+ * SignatureError for a delivery that is refused: read the keys again then, as they change with the encryption key.
+ * Throws TypeError where no key is given, or one that is not Ed25519.
  */
 export const verifyAsymmetric = async (
   rawBody: RawBody,

@@ -1,7 +1,7 @@
 /**
- * The proof that a copy is exact (specification 7.8): the number of rows and, over all of them, the sum modulo 2^64 of
- * the first eight bytes (big-endian) of SHA-256(`<id>:<updatedAt>`), as 16 hex digits; and the same sum of SHA-256 of the
- * rows' bytes as they are served.
+ * The proof that a copy is exact (specification 7.8): the number of rows and, over all of them, the sum modulo 2^64
+ * of the first eight bytes (big-endian) of SHA-256(`<id>:<updatedAt>`), as 16 hex digits; and the same sum of SHA-256
+ * of the rows' bytes as they are served.
  *
  * A sum knows no order and can be undone, so a copy keeps it current with one hash per change. WebCrypto does
  * the hashing: in a browser it exists only on https and localhost pages.
@@ -34,8 +34,8 @@ const numberOfContent = (row: Content): Promise<bigint> =>
 const hexOf = (sum: bigint): string => sum.toString(16).padStart(16, '0')
 
 /**
- * A row for the content digest: its text, as it was served, or what readJson made of that, in which nothing was changed:
- * JSON.stringify makes the same text of it.
+ * A row for the content digest: its text, as it was served, or what readJson made of that, in which nothing was
+ * changed: JSON.stringify makes the same text of it.
  */
 export type Content = Readonly<Digestible> | string
 
@@ -96,8 +96,9 @@ export class ContentDigest {
 }
 
 /**
- * Count and digest of a set of rows, to compare with those of the checkpoint that the last page of a sync carries: equal
- * values mean that the copy has each row in its version. Each row must be there once; their order does not matter.
+ * Count and digest of a set of rows, to compare with those of the checkpoint that the last page of a sync carries:
+ * equal values mean that the copy has each row in its version. Each row must be there once; their order does not
+ * matter.
  */
 export const checkpointOf = async (rows: Iterable<Digestible>): Promise<RowsDigest> => {
   const digest = new Digest()

@@ -3,8 +3,8 @@
 const characters = new Intl.Segmenter('und', { granularity: 'grapheme' })
 
 /**
- * At most `length` UTF-16 code units of the text, followed by `mark` if there was more. It ends between characters as a reader sees them
- * (a flag, a family or an accented letter stays whole), and is well-formed.
+ * At most `length` UTF-16 code units of the text, followed by `mark` if there was more. It ends between characters as
+ * a reader sees them (a flag, a family or an accented letter stays whole), and is well-formed.
  */
 export const clipped = (text: string, length: number, mark = '…'): string => {
   if (text.length <= length) return text.toWellFormed()

@@ -1,7 +1,8 @@
 /**
- * Where a copy differs from the service (specification 7.9): digests of ranges of ids are compared, and those ranges that
- * differ are divided again, until they have few enough rows to be read. Calls and bytes grow with the differences, not with
- * the rows. Nothing here knows what the copy is kept in, and nothing is written to it but by its own `advance`.
+ * Where a copy differs from the service (specification 7.9): digests of ranges of ids are compared, and those ranges
+ * that differ are divided again, until they have few enough rows to be read. Calls and bytes grow with the
+ * differences, not with the rows. Nothing here knows what the copy is kept in, and nothing is written to it but by
+ * its own `advance`.
  */
 import { checkpointOf, contentDigestOf } from './checkpoint.ts'
 import type { IdRange, RangeDigest, RangeDigests, Row } from './envelope.ts'
@@ -14,14 +15,20 @@ export interface ServedRows<T extends Row> {
   getMany(ids: Iterable<string>, options?: CallOptions): Promise<T[]>
 }
 
-/** A place in the stream: what has a later `updatedAt` or `removedAt` than `asOf` comes after `cursor`, and nothing else does. */
+/**
+ * A place in the stream: what has a later `updatedAt` or `removedAt` than `asOf` comes after `cursor`, and nothing
+ * else does.
+ */
 export type Moment = Pick<RangeDigests, 'asOf' | 'cursor'>
 
 /** Of a copy what a comparison asks. */
 export interface ComparedCopy {
   /** The lowest and the highest id that it holds; null when it holds none. */
   span(): Promise<{ lowest: string; highest: string } | null>
-  /** Takes in what the stream has up to this moment, and nothing later: `changesUpTo`. No moment is before an earlier one. */
+  /**
+   * Takes in what the stream has up to this moment, and nothing later: `changesUpTo`. No moment is before an earlier
+   * one.
+   */
   advance(to: Moment): Promise<void>
   /** What it holds in each of these ranges, which do not overlap, in their order; of a row, the text as it is held. */
   digests(ranges: readonly IdRange[]): Promise<readonly Held[]>
@@ -36,8 +43,8 @@ export interface ComparedCopy {
 type Held = Pick<RangeDigest, 'count' | 'digest' | 'contentDigest'>
 
 /**
- * A row that differs. `missing`: the copy lacks it. `changed`: it holds another text. `extra`: the service has none. What
- * the stream is going to bring anyway, as it has changed since, is no difference.
+ * A row that differs. `missing`: the copy lacks it. `changed`: it holds another text. `extra`: the service has none.
+ * What the stream is going to bring anyway, as it has changed since, is no difference.
  */
 export type Difference<T extends Row> =
   | { type: 'missing' | 'changed'; id: string; row: T }
@@ -49,11 +56,15 @@ const rowsOfRange = 3
 const idsUpTo = 32
 const maxParts = 256
 /**
- * Parts that a range is divided into where few of its neighbours differ, so that one difference is likely in it. Those that are equal are
- * paid for too: with 256 for each 100 of a million rows take 25 MB in 141 calls, and with some 16 they take 2.5 MB in 234.
+ * Parts that a range is divided into where few of its neighbours differ, so that one difference is likely in it.
+ * Those that are equal are paid for too: with 256 for each 100 of a million rows take 25 MB in 141 calls, and with
+ * some 16 they take 2.5 MB in 234.
  */
 const partsOfFew = 16
-/** Share of rows in parts that differ, from which many differences are likely in each: then bytes are spent to have fewer calls. */
+/**
+ * Share of rows in parts that differ, from which many differences are likely in each: then bytes are spent to have
+ * fewer calls.
+ */
 const mostOf = 0.75
 const rowsOfCall = 100
 /** Calls for digests that are under way together, as the service computes for each while the copy looks at others. */
@@ -63,9 +74,9 @@ const lowest = '00000000-0000-0000-0000-000000000000'
 const highest = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 /**
- * The rows of a copy that differ from the service's, each once. The copy is advanced along. Rows that change while this runs
- * make their ranges differ, and are told apart in the end: by their `updatedAt` they come later than the copy is. Throws what
- * the service's calls and the copy's throw.
+ * The rows of a copy that differ from the service's, each once. The copy is advanced along. Rows that change while
+ * this runs make their ranges differ, and are told apart in the end: by their `updatedAt` they come later than the
+ * copy is. Throws what the service's calls and the copy's throw.
  *
  * One difference among a hundred thousand rows takes five calls.
  */

@@ -40,8 +40,8 @@ export class MemoryCopy<T extends Row> {
   }
 
   /**
-   * Compares the copy with the checkpoint of a page that was applied in full. Nothing is thrown for a copy that differs:
-   * that is an answer.
+   * Compares the copy with the checkpoint of a page that was applied in full. Nothing is thrown for a copy that
+   * differs: that is an answer.
    */
   verify(expected: Checkpoint): Verdict {
     const held = this.checkpoint

@@ -14,7 +14,8 @@ export interface Row {
 
 /**
  * What a key that may write a kind and not read it is told of a row that it wrote, in place of the row. Every row has
- * these fields, so a program with such a key can say what it gets: `const made: Written = await client.tickets.create(…)`.
+ * these fields, so a program with such a key can say what it gets: `const made: Written = await
+ * client.tickets.create(…)`.
  */
 export interface Written {
   id: string
@@ -56,7 +57,10 @@ export interface Erasure {
   removed: Record<string, number>
   /** What an exact copy of each kind has at `erasedAt`. */
   checkpoint: Record<string, Checkpoint>
-  /** Parts that are still being erased; absent when none are. A repetition with the same idempotency key shows when it is done. */
+  /**
+   * Parts that are still being erased; absent when none are. A repetition with the same idempotency key shows when it
+   * is done.
+   */
   remaining?: 'payloads'[]
 }
 

@@ -1,4 +1,7 @@
-/** Failures: whatever a call cannot return is thrown as a DeskwireError; its class names the family, its `code` the failure. */
+/**
+ * Failures: whatever a call cannot return is thrown as a DeskwireError; its class names the family, its `code` the
+ * failure.
+ */
 import type { Open } from './envelope.ts'
 import type { ErrorCode as ServiceErrorCode } from './generated.ts'
 
@@ -10,8 +13,9 @@ export interface ProblemError {
 }
 
 /**
- * What tells failures apart: a code of the service, or one of the client's own. `connection_failed`: no complete response arrived,
- * and `cause` says why. `unexpected_answer`: something responded that is not a Deskwire service, a proxy for example.
+ * What tells failures apart: a code of the service, or one of the client's own. `connection_failed`: no complete
+ * response arrived, and `cause` says why. `unexpected_answer`: something responded that is not a Deskwire service, a
+ * proxy for example.
  */
 export type ErrorCode = Open<ServiceErrorCode | 'connection_failed' | 'unexpected_answer'>
 
@@ -73,7 +77,10 @@ export class DeskwireError extends Error {
   }
 }
 
-/** The request is not accepted as it is: 400, 405, 413, 415, 422, 431. For `validation_failed`, `errors` names the fields. */
+/**
+ * The request is not accepted as it is: 400, 405, 413, 415, 422, 431. For `validation_failed`, `errors` names the
+ * fields.
+ */
 export class InvalidRequestError extends DeskwireError {
   override readonly name = 'InvalidRequestError'
 }

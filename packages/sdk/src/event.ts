@@ -5,8 +5,8 @@ import type { EventData } from './generated.ts'
 import { readJson } from './json.ts'
 
 /**
- * Who caused an event: the service itself is the `system`, with null. The name is null once the key or teammate is gone, and
- * without the scope `teammates:read`.
+ * Who caused an event: the service itself is the `system`, with null. The name is null once the key or teammate is
+ * gone, and without the scope `teammates:read`.
  */
 export interface Actor {
   type: Open<'api_key' | 'session' | 'teammate' | 'system'>

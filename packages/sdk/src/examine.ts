@@ -1,6 +1,6 @@
 /**
- * Which rule of receiving (specification 10.2) a delivery breaks, and why: for people, in a terminal or a page. The verdict is that
- * of `verifySignature` or `verifyAsymmetricSignature`; what is looked at besides only explains it.
+ * Which rule of receiving (specification 10.2) a delivery breaks, and why: for people, in a terminal or a page. The
+ * verdict is that of `verifySignature` or `verifyAsymmetricSignature`; what is looked at besides only explains it.
  */
 import { type PublicKey, verifyAsymmetricSignature } from './asymmetric.ts'
 import { causeInBody, causeOfMismatch } from './mismatch.ts'
@@ -61,8 +61,8 @@ const words = {
 } as const
 
 /**
- * Holds each rule against a delivery, in turn. It throws nothing for a delivery that is refused, and TypeError for a secret that is
- * empty or, with Standard Webhooks, not in base64, and for a public key that is missing or none.
+ * Holds each rule against a delivery, in turn. It throws nothing for a delivery that is refused, and TypeError for a
+ * secret that is empty or, with Standard Webhooks, not in base64, and for a public key that is missing or none.
  */
 export async function examineSignature(
   scheme: SignatureScheme,

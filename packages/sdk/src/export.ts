@@ -66,9 +66,9 @@ export class ExportStream<T extends Row> implements AsyncIterable<Change<T>> {
   }
 
   /**
-   * The rows and removal records as the bytes that are served, in the pieces in which they arrive; begun anew with each call, and
-   * without a proof: for a copy that is compared with a checkpoint of its own. Throws when it breaks off before its last line, which
-   * is not among these.
+   * The rows and removal records as the bytes that are served, in the pieces in which they arrive; begun anew with
+   * each call, and without a proof: for a copy that is compared with a checkpoint of its own. Throws when it breaks
+   * off before its last line, which is not among these.
    */
   async *texts(): AsyncGenerator<string[], void, undefined> {
     let isWhole = false

@@ -1,6 +1,6 @@
 /**
- * A sync without an end: catches up, waits for what is new, and goes on where it was whatever breaks in between (specification
- * 7.6). What a consumer of `sync` would write around it again and again stands here once.
+ * A sync without an end: catches up, waits for what is new, and goes on where it was whatever breaks in between
+ * (specification 7.6). What a consumer of `sync` would write around it again and again stands here once.
  */
 import type { Checkpoint, Row } from './envelope.ts'
 import { DeskwireError } from './error.ts'
@@ -11,11 +11,14 @@ import type { Send } from './transport.ts'
 
 export interface FollowOptions extends CallOptions {
   /**
-   * Called with each failure that is waited out, and the milliseconds until the next attempt: to log it. What it throws ends
-   * the following.
+   * Called with each failure that is waited out, and the milliseconds until the next attempt: to log it. What it
+   * throws ends the following.
    */
   onFailure?: (error: DeskwireError, pauseMs: number) => void
-  /** The pauses between attempts, in place of 1 s doubled up to 30 s, each shortened at random; and `sleep` and `now` for tests. */
+  /**
+   * The pauses between attempts, in place of 1 s doubled up to 30 s, each shortened at random; and `sleep` and `now`
+   * for tests.
+   */
   pauses?: Partial<Pick<RetryPolicy, 'baseMs' | 'maxMs' | 'random' | 'now' | 'sleep'>>
 }
 
@@ -26,12 +29,12 @@ const longestWait = 50
 const heldBack = 1_000
 
 /**
- * Yields pages as they come: the first one in any case, for its cursor, and from then on those that bring something. Keep a
- * page's cursor together with its rows, or after them; it is where to begin after a restart.
+ * Yields pages as they come: the first one in any case, for its cursor, and from then on those that bring something.
+ * Keep a page's cursor together with its rows, or after them; it is where to begin after a restart.
  *
- * It ends with its signal, whose reason is thrown, or when the caller leaves the loop. No answer, 408, 429 and 5xx are waited out,
- * for as long as it takes. Everything else is thrown as a DeskwireError, as no repetition would fix it: a key that is revoked, or
- * `cursor_too_old` (410) after a restore, when a new copy is to be begun.
+ * It ends with its signal, whose reason is thrown, or when the caller leaves the loop. No answer, 408, 429 and 5xx
+ * are waited out, for as long as it takes. Everything else is thrown as a DeskwireError, as no repetition would fix
+ * it: a key that is revoked, or `cursor_too_old` (410) after a restore, when a new copy is to be begun.
  */
 export async function* followPages<T extends Row, C = Checkpoint>(
   send: Send,

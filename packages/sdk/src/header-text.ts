@@ -2,8 +2,8 @@
 import { readJson } from './json.ts'
 
 /**
- * Headers by their names in lower case, of a text with a line `Name: value` each, as curl and the tools of browsers print them, or
- * with a JSON object. Throws SyntaxError for what begins like an object and is none.
+ * Headers by their names in lower case, of a text with a line `Name: value` each, as curl and the tools of browsers
+ * print them, or with a JSON object. Throws SyntaxError for what begins like an object and is none.
  */
 export function headersOfText(text: string): Record<string, string> {
   if (text.trimStart().startsWith('{')) {

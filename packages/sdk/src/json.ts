@@ -1,7 +1,7 @@
 /**
- * JSON as it is written. `JSON.parse` of Node 24 to 26, and of browsers of the same age, takes an escaped name of a member for another
- * name that it has met: after `{"p":1,"\\":2}`, it reads `{"p":1,"\n":2}` with the name `\`. Names without escapes, and all
- * values, it reads right.
+ * JSON as it is written. `JSON.parse` of Node 24 to 26, and of browsers of the same age, takes an escaped name of a
+ * member for another name that it has met: after `{"p":1,"\\":2}`, it reads `{"p":1,"\n":2}` with the name `\`. Names
+ * without escapes, and all values, it reads right.
  */
 const backslash = 0x5c
 
@@ -12,8 +12,8 @@ export const readJson = <T = unknown>(text: string): T => {
 }
 
 /**
- * A value as JSON. Throws TypeError for what JSON would make null, which deletes a custom attribute: NaN, infinities, dates that are none,
- * `undefined` in a list.
+ * A value as JSON. Throws TypeError for what JSON would make null, which deletes a custom attribute: NaN, infinities,
+ * dates that are none, `undefined` in a list.
  */
 export const writeJson = (value: unknown): string => {
   const text = JSON.stringify(value)
@@ -57,7 +57,10 @@ const spellingOf = (number: string): string => {
   return `${sign}${digits.slice(from, end)}e${Number(exponent) - fraction.length + digits.length - end}`
 }
 
-/** Where the string ends that `from` is in, at no escaped character: behind the first quote after an even number of backslashes. */
+/**
+ * Where the string ends that `from` is in, at no escaped character: behind the first quote after an even number of
+ * backslashes.
+ */
 const endOfString = (text: string, from: number): number => {
   for (let n = text.indexOf('"', from); n !== -1; n = text.indexOf('"', n + 1)) {
     let escapes = n
@@ -100,7 +103,10 @@ export interface Loss {
 /** As many of each sort are named. */
 const mostLosses = 100
 
-/** What reading a JSON text loses: numbers that are rounded, and values whose name is repeated. Throws SyntaxError for no JSON. */
+/**
+ * What reading a JSON text loses: numbers that are rounded, and values whose name is repeated. Throws SyntaxError for
+ * no JSON.
+ */
 export const lossesOf = (text: string): readonly Loss[] => {
   JSON.parse(text)
   const [numbers, names]: [Loss[], Loss[]] = [[], []]

@@ -4,8 +4,8 @@ import type { CallPromise } from './call-promise.ts'
 import type { ListPage } from './envelope.ts'
 
 /**
- * Filters, and which page. `limit` is the rows of a page: at most 100. Lists of kinds also take `after`: the rows behind the one with
- * this id.
+ * Filters, and which page. `limit` is the rows of a page: at most 100. Lists of kinds also take `after`: the rows
+ * behind the one with this id.
  */
 export type ListParams<Filters> = Filters & {
   limit?: number | undefined
@@ -39,12 +39,13 @@ export const byNumberOrId: ListOrder<{ id: string; number?: number }> = {
 }
 
 /**
- * The rows that a list finds. Each iteration asks anew, page by page as the rows are used, 100 a page unless `limit` says
- * otherwise.
+ * The rows that a list finds. Each iteration asks anew, page by page as the rows are used, 100 a page unless `limit`
+ * says otherwise.
  *
- * Pages are found by the time of the last row, not by counting, and are compared with it. So a row that matches all the
- * while comes exactly once, whatever is created, changed or removed meanwhile. What is created after the beginning does not come; what
- * begins or ceases to match meanwhile may come or not. A list holds no removals and is no way to keep a copy: use `sync`.
+ * Pages are found by the time of the last row, not by counting, and are compared with it. So a row that matches all
+ * the while comes exactly once, whatever is created, changed or removed meanwhile. What is created after the
+ * beginning does not come; what begins or ceases to match meanwhile may come or not. A list holds no removals and is
+ * no way to keep a copy: use `sync`.
  */
 export class List<T> implements AsyncIterable<T> {
   readonly #list: Asked<T> & ListOrder<T>
@@ -111,7 +112,10 @@ export const byWait: NextPage<{
   return { after: last.conversation.id, afterSince: last.awaitingReplySince ?? undefined }
 }
 
-/** The rows of pages of which each names the next. Each iteration asks anew, and ends with the last page that there is. */
+/**
+ * The rows of pages of which each names the next. Each iteration asks anew, and ends with the last page that there
+ * is.
+ */
 export class PagedList<T, Page extends { data: T[] }> implements AsyncIterable<T> {
   readonly #ask: (query: object) => CallPromise<Page>
   readonly #params: object

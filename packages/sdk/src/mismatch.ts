@@ -61,7 +61,10 @@ function keyOf(scheme: Mismatch['scheme'], secret: string): Key {
   return scheme === 'service' ? utf8(secret) : decoded(secret.replace(/^whsec_/, ''))
 }
 
-/** As lenient as people are with what they copy: either alphabet, padded or not. No bytes where it is no base64 at all. */
+/**
+ * As lenient as people are with what they copy: either alphabet, padded or not. No bytes where it is no base64 at
+ * all.
+ */
 function decoded(base64: string): Key {
   const text = base64
     .replaceAll('-', '+')

@@ -6,17 +6,23 @@ import type { Method, RetryPolicy } from './retry.ts'
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
 export interface ClientOptions {
-  /** The service's address, for example `http://127.0.0.1:8080`, with or without `/v1`. Default: `DESKWIRE_URL` of the environment. */
+  /**
+   * The service's address, for example `http://127.0.0.1:8080`, with or without `/v1`. Default: `DESKWIRE_URL` of the
+   * environment.
+   */
   baseUrl?: string
-  /** A key of the organization (`dwk_…`), sent as bearer credential (specification 3.1). Default: `DESKWIRE_API_KEY`. */
+  /**
+   * A key of the organization (`dwk_…`), sent as bearer credential (specification 3.1). Default: `DESKWIRE_API_KEY`.
+   */
   apiKey?: string
   /** Used in place of the global `fetch`. */
   fetch?: Fetch
   /** How often to repeat a call, or any part of the policy; 0 turns repetition off. Default: 4. */
   retries?: number | Partial<RetryPolicy>
   /**
-   * Milliseconds for each sending of a request, to the end of its response, and beyond them the `wait` that was asked for; of a
-   * stream, the longest silence. Default: 30,000; Infinity turns it off. What takes longer is `connection_failed`.
+   * Milliseconds for each sending of a request, to the end of its response, and beyond them the `wait` that was asked
+   * for; of a stream, the longest silence. Default: 30,000; Infinity turns it off. What takes longer is
+   * `connection_failed`.
    */
   timeoutMs?: number
   /** Called before each sending, repetitions included. It may change the headers. What it throws ends the call. */
@@ -64,7 +70,9 @@ export interface CreateOptions extends CallOptions {
    * returned. Give one to be safe across crashes of your own; otherwise each call makes one, and its error has it.
    */
   idempotencyKey?: string | undefined
-  /** Decides as the call would, with the same answer, and changes nothing. Calls that do not take it refuse it (400). */
+  /**
+   * Decides as the call would, with the same answer, and changes nothing. Calls that do not take it refuse it (400).
+   */
   dryRun?: boolean | undefined
 }
 
@@ -78,7 +86,9 @@ export interface GetOptions extends CallOptions {
 export interface ChangeOptions extends CallOptions {
   /** An entity tag (`etagOf(row)`): a row that has changed since is left alone, `version_mismatch` (412). */
   ifMatch?: string | undefined
-  /** Decides as the call would, with the same answer, and changes nothing. Calls that do not take it refuse it (400). */
+  /**
+   * Decides as the call would, with the same answer, and changes nothing. Calls that do not take it refuse it (400).
+   */
   dryRun?: boolean | undefined
 }
 

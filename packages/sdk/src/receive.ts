@@ -1,6 +1,6 @@
 /**
- * A whole receiver but for the HTTP: verifies, remembers, responds in time. The frameworks' ways of handing over a raw body are in
- * `adapters.ts`.
+ * A whole receiver but for the HTTP: verifies, remembers, responds in time. The frameworks' ways of handing over a
+ * raw body are in `adapters.ts`.
  */
 import type { EventType, WebhookEvent } from './event.ts'
 import { once, type SeenEvents, SeenInMemory } from './seen.ts'
@@ -13,8 +13,8 @@ export interface ReceiverOptions {
   /** Where it is remembered what was done. Default: in memory. */
   seen?: SeenEvents
   /**
-   * Milliseconds after which a delivery is answered though its work goes on; the next one finds it done. Default: 8,000, as the
-   * service waits ten seconds.
+   * Milliseconds after which a delivery is answered though its work goes on; the next one finds it done. Default:
+   * 8,000, as the service waits ten seconds.
    */
   answerWithinMs?: number
   /** Called with what a handler or `seen` threw: to log it. Default: written to the console. */
@@ -36,8 +36,8 @@ export type EventOf<Type extends EventType | '*'> = Type extends '*'
 
 export interface Receiver {
   /**
-   * Does this for each event of this type, or of any (`*`). Handlers run one after another, as they were added. What one throws is responded
-   * to with 500, and the event comes again.
+   * Does this for each event of this type, or of any (`*`). Handlers run one after another, as they were added. What
+   * one throws is responded to with 500, and the event comes again.
    */
   on<Type extends EventType | '*'>(
     type: Type,
@@ -50,9 +50,9 @@ export interface Receiver {
 type Handler = (event: WebhookEvent) => Promise<void> | void
 
 /**
- * A receiver that does the work of each event once: 204 when it is done, now or before, or when no handler is for it; 400 for what is not
- * signed by one of the secrets; 500 when the work has failed; 503 while it goes on. Throws TypeError for a secret that is empty or missing, at
- * once.
+ * A receiver that does the work of each event once: 204 when it is done, now or before, or when no handler is for it;
+ * 400 for what is not signed by one of the secrets; 500 when the work has failed; 503 while it goes on. Throws
+ * TypeError for a secret that is empty or missing, at once.
  */
 export const createReceiver = ({
   secrets,

@@ -6,8 +6,10 @@
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
 /**
- * - `not_begun`: never sent, or refused before any work: a 429, or the service itself says `unavailable` (503) or `request_timeout` (408).
- * - `unknown`: nobody can tell whether the work was done: no response, any other 5xx, or a 408 or 503 of something in between
+ * - `not_begun`: never sent, or refused before any work: a 429, or the service itself says `unavailable` (503) or
+ *   `request_timeout` (408).
+ * - `unknown`: nobody can tell whether the work was done: no response, any other 5xx, or a 408 or 503 of something in
+ *   between
  *   (some proxies send one when the connection breaks after the request went out).
  * - `final`: an answer that a repetition would only receive again.
  */

@@ -1,19 +1,19 @@
 /**
- * Deliveries come at least once (specification 10.1). What has been done of which event is remembered here, so that its work is
- * begun once at a time, and not again when it was done.
+ * Deliveries come at least once (specification 10.1). What has been done of which event is remembered here, so that
+ * its work is begun once at a time, and not again when it was done.
  */
 
 /** What became of an event that was to be begun. */
 export type Begun = 'begun' | 'under_way' | 'done'
 
 /**
- * Where it is remembered: in memory, or in a table that all processes of a receiver share. Each call is atomic. Ids are those of
- * events; times are milliseconds since the Unix epoch.
+ * Where it is remembered: in memory, or in a table that all processes of a receiver share. Each call is atomic. Ids
+ * are those of events; times are milliseconds since the Unix epoch.
  */
 export interface SeenEvents {
   /**
-   * Takes the event until `until`, unless it is done, or taken by another until later than `now`. What was taken and not ended by then
-   * is begun anew: its process may have died.
+   * Takes the event until `until`, unless it is done, or taken by another until later than `now`. What was taken and
+   * not ended by then is begun anew: its process may have died.
    */
   begin(id: string, now: number, until: number): Promise<Begun>
   /** The work is done: it is not to be begun again. */
@@ -62,9 +62,9 @@ export interface OnceOptions {
 }
 
 /**
- * Does the work of an event unless it is done or under way, and says which: `begun` when it was done just now. What the work
- * throws is thrown, and the next delivery begins it anew. Whoever needs work and memory to be one writes both in one
- * transaction of a database, with the id under a unique key.
+ * Does the work of an event unless it is done or under way, and says which: `begun` when it was done just now. What
+ * the work throws is thrown, and the next delivery begins it anew. Whoever needs work and memory to be one writes
+ * both in one transaction of a database, with the id under a unique key.
  */
 export const once = async (
   seen: SeenEvents,

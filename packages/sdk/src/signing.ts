@@ -1,11 +1,11 @@
 /**
  * Signs deliveries (specification 10.2). The service signs with this very file.
  *
- * `X-Service-Signature` is `t=<unix seconds>,v1=<hex>`, with one `v1` for each secret that is valid at the time: the HMAC-SHA256 over
- * `<t>.<raw body>`. Its key is the UTF-8 bytes of the whole secret, `whsec_` included.
+ * `X-Service-Signature` is `t=<unix seconds>,v1=<hex>`, with one `v1` for each secret that is valid at the time: the
+ * HMAC-SHA256 over `<t>.<raw body>`. Its key is the UTF-8 bytes of the whole secret, `whsec_` included.
  *
- * By Standard Webhooks, `webhook-signature` is `v1,<base64>`, separated by spaces, over `<webhook-id>.<webhook-timestamp>.<raw body>`. Its
- * key is the bytes that the secret's base64 says after `whsec_`.
+ * By Standard Webhooks, `webhook-signature` is `v1,<base64>`, separated by spaces, over
+ * `<webhook-id>.<webhook-timestamp>.<raw body>`. Its key is the bytes that the secret's base64 says after `whsec_`.
  */
 
 /** A body exactly as it was received or will be sent: never the parsed object, nor that object written again. */
@@ -82,7 +82,10 @@ const keyOf = (secret: string, isStandard: boolean): Uint8Array<ArrayBuffer> => 
   throw new TypeError('Standard Webhooks needs a secret in standard base64: rotate it.')
 }
 
-/** What signs with each secret, in their order: gives the text that comes after a `v1`. Throws TypeError for a secret that cannot be used. */
+/**
+ * What signs with each secret, in their order: gives the text that comes after a `v1`. Throws TypeError for a secret
+ * that cannot be used.
+ */
 export const signersOf = (secrets: Secrets, isStandard: boolean) =>
   listOf(secrets).map((secret) => {
     const key = keyOf(secret, isStandard)
@@ -169,7 +172,10 @@ export const signWebhook = async (
   return headerOf(timestamp, await signaturesOf(prefixOf(timestamp), rawBody, secrets, false))
 }
 
-/** The same by Standard Webhooks; `id` is the event's. Throws TypeError also for an empty id, and a secret that is not in base64. */
+/**
+ * The same by Standard Webhooks; `id` is the event's. Throws TypeError also for an empty id, and a secret that is not
+ * in base64.
+ */
 export const signStandardWebhook = async (
   id: string,
   rawBody: RawBody,

@@ -75,9 +75,9 @@ export async function* syncPages<T extends Row, C = Checkpoint>(
 }
 
 /**
- * The changes of these pages up to a moment, inclusive: a copy that has taken them in, and nothing later, goes on from the
- * `cursor` that came with this `asOf`. The pages are to be asked for after the moment was told. Rows that have changed since
- * are not among them: they come behind the moment, as they are then.
+ * The changes of these pages up to a moment, inclusive: a copy that has taken them in, and nothing later, goes on
+ * from the `cursor` that came with this `asOf`. The pages are to be asked for after the moment was told. Rows that
+ * have changed since are not among them: they come behind the moment, as they are then.
  */
 export async function* changesUpTo<T extends Row>(
   pages: AsyncIterable<SyncPage<T, unknown>>,

@@ -25,7 +25,10 @@ export interface TestDelivery {
 export interface TestDeliveryOptions {
   /** When it was signed, in unix seconds; now unless told. */
   timestamp?: number
-  /** As of the endpoint that is played: with `standard`, the headers of Standard Webhooks come too. `['service']` unless told. */
+  /**
+   * As of the endpoint that is played: with `standard`, the headers of Standard Webhooks come too. `['service']`
+   * unless told.
+   */
   signatures?: readonly ('service' | 'standard')[]
 }
 

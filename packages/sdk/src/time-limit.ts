@@ -1,6 +1,6 @@
 /**
- * The end of one request's patience: without it a peer that is lost in silence, while an answer is held back, stalls its caller
- * for ever.
+ * The end of one request's patience: without it a peer that is lost in silence, while an answer is held back, stalls
+ * its caller for ever.
  */
 
 /** Aborts its `signal` after so many milliseconds, or with the caller's signal, whose reason it then has. */

@@ -51,9 +51,9 @@ export class SignatureError extends Error {
 }
 
 /**
- * Verifies a delivery and returns its event. `headers` are all that came; `secrets` may be several, any of which will do. Throws
- * SignatureError for a delivery that is refused, and TypeError for what no sender can cause: an empty or missing secret, or a body that is
- * not raw.
+ * Verifies a delivery and returns its event. `headers` are all that came; `secrets` may be several, any of which will
+ * do. Throws SignatureError for a delivery that is refused, and TypeError for what no sender can cause: an empty or
+ * missing secret, or a body that is not raw.
  */
 export const verify = async (
   rawBody: RawBody,
@@ -110,7 +110,10 @@ export const messageOf = (
   return joined(prefixOf(timestamp, id), body)
 }
 
-/** What the headers say. A time stays the text that was signed; entries of other schemes are ignored, so that a later version can add one. */
+/**
+ * What the headers say. A time stays the text that was signed; entries of other schemes are ignored, so that a later
+ * version can add one.
+ */
 interface Parts {
   id?: string
   times: string[]

@@ -537,6 +537,15 @@ test('nothing of the tools for agents is loaded with the service', () => {
   expect(loading.map(({ path }) => path)).toEqual([])
 })
 
+test('no comment of a package has a line of more than 120 characters', () => {
+  const packages = fileURLToPath(new URL('../../', import.meta.url))
+  const made = ['cli/src/resources/operations.ts', 'console/src/generated/lists.ts', 'sdk/src/generated.ts']
+  const wide = readdirSync(packages, { recursive: true, encoding: 'utf8' })
+    .filter((path) => /^[^/]+\/src\/.*\.tsx?$/.test(path) && !made.includes(path))
+    .filter((path) => /^(?=.{121}) *(\/?\*|\/\/)/m.test(readFileSync(join(packages, path), 'utf8')))
+  expect(wide).toEqual([])
+})
+
 test('one place reads JSON, in every package', () => {
   const packages = fileURLToPath(new URL('../../', import.meta.url))
   const reading = readdirSync(packages, { recursive: true, encoding: 'utf8' })

@@ -1,4 +1,6 @@
-/** What a receiver that misbehaves answers, and when: the n-th delivery gets the n-th answer, the same with each run. */
+/**
+ * What a receiver that misbehaves answers, and when: the n-th delivery gets the n-th answer, the same with each run.
+ */
 import { createHash } from 'node:crypto'
 import { UsageError } from '../usage-error.ts'
 

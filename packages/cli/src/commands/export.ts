@@ -96,7 +96,10 @@ async function writeWhole(path: string, lines: AsyncIterable<string>): Promise<v
   }
 }
 
-/** The mode of an earlier export, as its user may have shared it; null where there is none. @throws CommandFailure for any other file. */
+/**
+ * The mode of an earlier export, as its user may have shared it; null where there is none. @throws CommandFailure for
+ * any other file.
+ */
 async function modeToKeep(path: string): Promise<number | null> {
   const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null

@@ -102,7 +102,8 @@ function pagesOf(
 }
 
 /**
- * Whether a change of the pages is one of these kinds. The stream of all kinds leaves out those that the key may not read.
+ * Whether a change of the pages is one of these kinds. The stream of all kinds leaves out those that the key may not
+ * read.
  * @throws CommandFailure where one of them is asked for.
  */
 async function wanted(client: Client, kinds: readonly Kind[]): Promise<(change: Change<AnyRow>) => boolean> {

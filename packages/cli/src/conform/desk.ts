@@ -1,6 +1,6 @@
 /**
- * A deployment as its clients see it, through HTTP alone: calls, the objects that the rules make and that are deleted in
- * the end, and syncs of any page size. Others may be writing: what they write is passed over.
+ * A deployment as its clients see it, through HTTP alone: calls, the objects that the rules make and that are deleted
+ * in the end, and syncs of any page size. Others may be writing: what they write is passed over.
  */
 
 import { randomUUID } from 'node:crypto'

@@ -17,7 +17,10 @@ export interface Finding {
   readonly seen: string | null
 }
 
-/** `told` hears of each finding as it is made; `tried` are all rules unless told. Rejects when the deployment does not answer at all. */
+/**
+ * `told` hears of each finding as it is made; `tried` are all rules unless told. Rejects when the deployment does not
+ * answer at all.
+ */
 export async function tryRules(
   desk: Desk,
   told: (finding: Finding) => void = () => {},

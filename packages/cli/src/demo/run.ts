@@ -1,6 +1,6 @@
 /**
- * The demo: changes at a service, each seen twice, as a verified delivery and in the sync, with the same bytes; a worker
- * killed half-way; and a copy that proves itself exact at the end.
+ * The demo: changes at a service, each seen twice, as a verified delivery and in the sync, with the same bytes; a
+ * worker killed half-way; and a copy that proves itself exact at the end.
  */
 
 import type { Client, Customer, Ticket } from '@deskwire/sdk'

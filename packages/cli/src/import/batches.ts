@@ -26,8 +26,8 @@ interface Bounds {
 const serviceBounds: Bounds = { rows: 1_000, bytes: 12 * 1024 * 1024 }
 
 /**
- * Groups records: those whose rows are looked for by externalId, and others. A row whose externalId is in its batch already begins
- * another one: the service takes a row at most once a call, and in a file the later line wins.
+ * Groups records: those whose rows are looked for by externalId, and others. A row whose externalId is in its batch
+ * already begins another one: the service takes a row at most once a call, and in a file the later line wins.
  */
 export async function* toBatches(
   records: AsyncIterable<CsvRecord>,

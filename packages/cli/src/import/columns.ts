@@ -1,6 +1,6 @@
 /**
- * Which field each column of a CSV file means. A column is named like the field, `location.type` is a member of an object,
- * `customAttributes.NAME` a value of one's own. All of it follows from the kind's declaration.
+ * Which field each column of a CSV file means. A column is named like the field, `location.type` is a member of an
+ * object, `customAttributes.NAME` a value of one's own. All of it follows from the kind's declaration.
  */
 import { numberFault } from '@deskwire/sdk/json'
 import { fieldSchema, importShape, type Kind, kinds, namedReferences, quoted } from '@deskwire/service/kinds'
@@ -23,7 +23,9 @@ export interface Layout {
   readonly header: readonly string[]
   /** What each column means; null for one that is left out. */
   readonly columns: readonly (Column | null)[]
-  /** The column of externalIds, which every row has to have; null for none, and for lines, each of which may have one. */
+  /**
+   * The column of externalIds, which every row has to have; null for none, and for lines, each of which may have one.
+   */
   readonly idColumn: number | null
   /** The columns of externalIds, of the row and of objects that it refers to. */
   readonly idColumns: readonly number[]
@@ -40,7 +42,10 @@ export function isIdName(name: string): boolean {
   return /^externalId$|ExternalId$/.test(name)
 }
 
-/** Whether the service looks for an object with a row's externalId: not for one that never changes, unless rows have a past. */
+/**
+ * Whether the service looks for an object with a row's externalId: not for one that never changes, unless rows have a
+ * past.
+ */
 export function isLookedFor({ fields, immutable }: Kind, isHistory: boolean): boolean {
   return fields.externalId !== undefined && (isHistory || !immutable)
 }
@@ -50,7 +55,10 @@ export function lineLayout(kind: Kind, ignored: readonly string[], isHistory: bo
   return { kind, header: [''], columns: [], idColumn: null, idColumns: [], isHistory, isLines: true, ignored }
 }
 
-/** Written behind the columns of rejected lines, and left out where it is read: corrected lines are imported as they are. */
+/**
+ * Written behind the columns of rejected lines, and left out where it is read: corrected lines are imported as they
+ * are.
+ */
 export const errorColumn = 'error'
 
 /** @throws UsageError that names every column which the kind does not have, and those that it has. */
@@ -106,8 +114,8 @@ function requireColumns(kind: Kind, columns: readonly (Column | null)[]): void {
 }
 
 /**
- * The row that a record's cells make, as the API takes it, and the cells that cannot be read, which are left out of it. An
- * empty cell says nothing: its field is left out.
+ * The row that a record's cells make, as the API takes it, and the cells that cannot be read, which are left out of
+ * it. An empty cell says nothing: its field is left out.
  */
 export function itemOf({ columns }: Layout, cells: readonly string[]) {
   const fields = new Map<string, unknown>()
@@ -144,7 +152,10 @@ interface Columns {
   typeFault(name: string): string | null
 }
 
-/** `FIELD.NAME`, `FIELD.NAME:number` or `FIELD.NAME:boolean`; as in filters, a \ comes before each : and \ of the name. */
+/**
+ * `FIELD.NAME`, `FIELD.NAME:number` or `FIELD.NAME:boolean`; as in filters, a \ comes before each : and \ of the
+ * name.
+ */
 const ownValue = /^([^.]+)\.((?:[^\\:]|\\[\\:])+?)(?::(number|boolean))?$/s
 
 /** Every column that a kind can have. */
@@ -207,7 +218,10 @@ function readNumber(cell: string): Read {
   return fault === null ? { value: Number(cell) } : { fault }
 }
 
-/** What is no time goes on as it is: the service says what it accepts. What is finer than a millisecond it would cut off. */
+/**
+ * What is no time goes on as it is: the service says what it accepts. What is finer than a millisecond it would cut
+ * off.
+ */
 function readTime(cell: string): Read {
   if (!/\.\d{3}\d*[1-9]/.test(cell)) return { value: cell }
   return { fault: `must have at most three decimals of a second; got ${quoted(cell)}` }

@@ -31,7 +31,10 @@ export function stepsOf(pointer: string): string[] {
   return steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
 }
 
-/** What reading a JSON text would change without a word: rounded numbers, repeated names. Throws SyntaxError for no JSON. */
+/**
+ * What reading a JSON text would change without a word: rounded numbers, repeated names. Throws SyntaxError for no
+ * JSON.
+ */
 export function lossFaults(text: string): readonly FieldFault[] {
   return lossesOf(text).map(({ path, fault }) => ({
     path,

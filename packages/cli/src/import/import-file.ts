@@ -38,8 +38,8 @@ interface Done {
 }
 
 /**
- * Imports a file that was surveyed, or the rest of it. @throws CommandFailure when it is interrupted, or when nobody can tell
- * what is done; DeskwireError when the service stops answering or refuses a batch as a whole.
+ * Imports a file that was surveyed, or the rest of it. @throws CommandFailure when it is interrupted, or when nobody
+ * can tell what is done; DeskwireError when the service stops answering or refuses a batch as a whole.
  */
 export async function importFile(kind: Kind, source: Source, target: Target, found: Survey): Promise<Done> {
   const { path, ignored, again = false } = source

@@ -1,6 +1,6 @@
 /**
- * How far an import has come, in a file beside the CSV: written after each batch, so that an import that was interrupted, by
- * whatever, goes on where it was.
+ * How far an import has come, in a file beside the CSV: written after each batch, so that an import that was
+ * interrupted, by whatever, goes on where it was.
  */
 import { readFile, rm } from 'node:fs/promises'
 import { readJson } from '@deskwire/sdk/json'

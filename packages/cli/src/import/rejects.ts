@@ -33,8 +33,9 @@ function rejectsPath(path: string, n: number): string {
 }
 
 /**
- * The rejects of an import of the file `path` that has come to `kept` of them: what a killed process wrote beyond is cut off. There is
- * no file until there is something to write, and then it is a new one: those of earlier imports may hold corrections.
+ * The rejects of an import of the file `path` that has come to `kept` of them: what a killed process wrote beyond is
+ * cut off. There is no file until there is something to write, and then it is a new one: those of earlier imports may
+ * hold corrections.
  */
 export async function openRejects(
   path: string,
@@ -98,7 +99,10 @@ async function openNew(path: string): Promise<{ path: string; file: FileHandle }
   }
 }
 
-/** The file that an interrupted import left; null where it was taken away. @throws CommandFailure where it was changed. */
+/**
+ * The file that an interrupted import left; null where it was taken away. @throws CommandFailure where it was
+ * changed.
+ */
 async function openKept({ path, bytes, sha256 }: RejectsFile, hash: Hash): Promise<Opened | null> {
   const file = await open(path, 'r+').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null

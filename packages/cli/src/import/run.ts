@@ -29,8 +29,8 @@ interface Run {
 }
 
 /**
- * Batches under way at once: one is made while the service commits another. An organization's commits follow one another, so
- * more of them would wait there.
+ * Batches under way at once: one is made while the service commits another. An organization's commits follow one
+ * another, so more of them would wait there.
  */
 export const atOnce = 3
 
@@ -62,7 +62,9 @@ export async function runImport({
   while (underWay.length > 0) await takeIn()
   return progress
 
-  /** Waits for the oldest batch, and writes down what became of it: rejected lines first, as the progress counts them. */
+  /**
+   * Waits for the oldest batch, and writes down what became of it: rejected lines first, as the progress counts them.
+   */
   async function takeIn(): Promise<void> {
     const [oldest] = underWay
     if (oldest === undefined) return

@@ -177,8 +177,8 @@ function recordsOf(
 }
 
 /**
- * The records below the header, or the lines. @throws CommandFailure at the end of a file that is not the one that was surveyed: somebody
- * wrote to it meanwhile.
+ * The records below the header, or the lines. @throws CommandFailure at the end of a file that is not the one that
+ * was surveyed: somebody wrote to it meanwhile.
  */
 export async function* rowsOf({ path }: Source, { file, ...form }: Survey) {
   const { onPiece, identity } = identify()

@@ -152,7 +152,10 @@ export function forwardingText({ forwardTo, ownSecret }: Place): string {
   return ownSecret === null ? '' : `forwarding to ${forwardTo}, which verifies with the secret ${ownSecret}\n`
 }
 
-/** A delivery as it is passed on: what was verified is signed with the secret that the application has, now and tomorrow. */
+/**
+ * A delivery as it is passed on: what was verified is signed with the secret that the application has, now and
+ * tomorrow.
+ */
 export async function signedAnew(received: Received, { ownSecret }: Place): Promise<Received> {
   if (ownSecret === null || !received.verdict.ok) return received
   const timestamp = Math.floor(received.at.getTime() / 1_000)

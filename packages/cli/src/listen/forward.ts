@@ -1,4 +1,6 @@
-/** Deliveries passed on to an application on this machine: the same bytes, with the headers that they are verified by. */
+/**
+ * Deliveries passed on to an application on this machine: the same bytes, with the headers that they are verified by.
+ */
 import type { IncomingHttpHeaders } from 'node:http'
 import { UsageError } from '../usage-error.ts'
 
@@ -44,7 +46,10 @@ export async function forward(url: string, headers: IncomingHttpHeaders, body: B
   }
 }
 
-/** What the service is answered: as the application did, so that what fails there is tried again; 502 when it did not answer. */
+/**
+ * What the service is answered: as the application did, so that what fails there is tried again; 502 when it did not
+ * answer.
+ */
 export function statusFor(forwarded: Forwarded): number {
   return 'status' in forwarded ? forwarded.status : 502
 }

@@ -1,5 +1,6 @@
 /**
- * Keeps the endpoint of a listener registered: the service may be restarted, on other data too, and somebody may delete the endpoint.
+ * Keeps the endpoint of a listener registered: the service may be restarted, on other data too, and somebody may
+ * delete the endpoint.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client, WebhookWithSecret } from '@deskwire/sdk'
@@ -9,7 +10,10 @@ import { type Endpoint, isGone, mayPass, register, tryWithPing, unregister } fro
 /** How often to look, in milliseconds. */
 const every = 2_000
 
-/** What was found: that the service does not answer, or does again; or that the endpoint was gone, and which there is now. */
+/**
+ * What was found: that the service does not answer, or does again; or that the endpoint was gone, and which there is
+ * now.
+ */
 type Found =
   | { readonly found: 'unreachable' | 'reachable' }
   | { readonly found: 'deleted'; readonly webhook: WebhookWithSecret }
@@ -23,7 +27,8 @@ export type Held =
   | { readonly found: 'ended'; readonly webhookId: string }
 
 /**
- * Registers an endpoint, tries it with a ping, keeps it registered until `stopped`, and deletes it again whatever happens.
+ * Registers an endpoint, tries it with a ping, keeps it registered until `stopped`, and deletes it again whatever
+ * happens.
  * @throws CommandFailure when the service cannot deliver there.
  */
 export async function holdRegistered(
@@ -57,8 +62,8 @@ export async function holdRegistered(
 }
 
 /**
- * Looks until `signal` aborts. A deleted endpoint is registered anew; a service that does not answer is waited for. Rejects when
- * the key may not do this any more.
+ * Looks until `signal` aborts. A deleted endpoint is registered anew; a service that does not answer is waited for.
+ * Rejects when the key may not do this any more.
  */
 async function keepRegistered(
   client: Client,

@@ -56,7 +56,8 @@ export function mayPass(error: unknown): boolean {
 }
 
 /**
- * Sends a ping and waits for its end, or for somebody to delete the endpoint. @throws CommandFailure when it did not arrive.
+ * Sends a ping and waits for its end, or for somebody to delete the endpoint. @throws CommandFailure when it did not
+ * arrive.
  */
 export async function tryWithPing(client: Client, webhookId: string, caPath: string): Promise<void> {
   const sent = await client.webhooks.ping(webhookId)

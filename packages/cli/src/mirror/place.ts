@@ -102,7 +102,10 @@ export async function openCopy(place: Place & { type: 'copy' }): Promise<Store> 
   throw new CommandFailure(`there is no copy in ${place.name}: deskwire mirror run --to makes one`)
 }
 
-/** What a mirror expects to go wrong, and what its store refuses, as one line for the user; any other error is returned as it is. */
+/**
+ * What a mirror expects to go wrong, and what its store refuses, as one line for the user; any other error is
+ * returned as it is.
+ */
 export async function explained(error: unknown, { name }: Pick<Place, 'name'>): Promise<unknown> {
   const { MirrorError, StoreUnavailable, WriteRefused } = await import('@deskwire/mirror')
   if (error instanceof MirrorError || error instanceof StoreUnavailable)

@@ -29,8 +29,9 @@ const named = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z$/
 const kept = 2
 
 /**
- * Writes an export into a directory of its own in `parent`, and then lets the link `latest` point to it, so that readers find all
- * files of one export. What was loaded stays in `parent`, and the next export reads changes alone. Modes are those of `parent`.
+ * Writes an export into a directory of its own in `parent`, and then lets the link `latest` point to it, so that
+ * readers find all files of one export. What was loaded stays in `parent`, and the next export reads changes alone.
+ * Modes are those of `parent`.
  */
 export async function exportNext(
   parent: string,

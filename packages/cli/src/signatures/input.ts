@@ -22,7 +22,10 @@ export function readSecrets(given: string | undefined): readonly string[] {
   )
 }
 
-/** The keys of a JSON Web Key Set, in a file or at an address. @throws UsageError when it is none, and CommandFailure when its address does not answer. */
+/**
+ * The keys of a JSON Web Key Set, in a file or at an address. @throws UsageError when it is none, and CommandFailure
+ * when its address does not answer.
+ */
 export async function readPublicKeys(from: string): Promise<readonly PublicKey[]> {
   const text = /^https?:/.test(from) ? await fetched(from) : await readFile(from, 'utf8')
   try {

@@ -1,4 +1,6 @@
-/** The SDK's client with the session's key. `await answerOf(api().webhooks.get(id))` throws ApiProblem or Unreachable. */
+/**
+ * The SDK's client with the session's key. `await answerOf(api().webhooks.get(id))` throws ApiProblem or Unreachable.
+ */
 import { type Client, createClient, DeskwireError } from '@deskwire/sdk'
 import { endSession, sessionToken } from '../session/store.ts'
 import { sayConnected, sayLost } from './connection.ts'
@@ -20,7 +22,9 @@ export function clientOf(apiKey: string): Client {
   return createClient({ baseUrl: window.location.origin, apiKey, retries: 0 })
 }
 
-/** The result of a call. Throws ApiProblem when it is refused, Unreachable without a response. A 401 ends the session. */
+/**
+ * The result of a call. Throws ApiProblem when it is refused, Unreachable without a response. A 401 ends the session.
+ */
 export async function answerOf<T>(call: Promise<T>): Promise<T> {
   try {
     const answer = await call

@@ -1,7 +1,7 @@
 /**
- * A list of the API as a screen shows it. New rows wait behind a count until the user asks for them, and rows that have
- * left the list stay until then, marked, so that nothing moves while it is read. Each read covers every shown row, page by
- * page from the row before, so none is passed over.
+ * A list of the API as a screen shows it. New rows wait behind a count until the user asks for them, and rows that
+ * have left the list stay until then, marked, so that nothing moves while it is read. Each read covers every shown
+ * row, page by page from the row before, so none is passed over.
  */
 import {
   hashKey,

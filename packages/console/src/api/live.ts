@@ -1,6 +1,6 @@
 /**
- * One request a tab waits for changes of every kind that the key may read, and marks what they change in the cache: what
- * is on the screen is read again, the rest when it is shown. So desk screens do not poll.
+ * One request a tab waits for changes of every kind that the key may read, and marks what they change in the cache:
+ * what is on the screen is read again, the rest when it is shown. So desk screens do not poll.
  */
 import type { Change, DeskwireError } from '@deskwire/sdk'
 import type { QueryClient } from '@tanstack/react-query'

@@ -59,8 +59,8 @@ export function Checkbox({ label, ...rest }: ComponentProps<'input'> & { readonl
 }
 
 /**
- * Shows the service's errors at their fields: `/url` at `url`, `/list/0` at `list.0` or else at `list`. Other errors are shown for the form as a whole. For
- * `catch` around the call of a form.
+ * Shows the service's errors at their fields: `/url` at `url`, `/list/0` at `list.0` or else at `list`. Other errors
+ * are shown for the form as a whole. For `catch` around the call of a form.
  */
 export function fieldErrors<T extends FieldValues>(
   error: unknown,

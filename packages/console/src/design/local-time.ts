@@ -20,8 +20,8 @@ export function readLocal(text: string): Date | null {
 }
 
 /**
- * The time that was typed, or null; without an hour, midnight. For an hour that the clock shows twice, it prefers that of `was`, the
- * field's first value.
+ * The time that was typed, or null; without an hour, midnight. For an hour that the clock shows twice, it prefers
+ * that of `was`, the field's first value.
  */
 export function fromLocal(text: string, was?: unknown): string | null {
   const at = readLocal(text)

@@ -8,8 +8,8 @@ const mark = '#link='
 
 /**
  * Exchanges the link in the address, if there is one, for a session, and removes it from the address and the history.
- * A signed-in user is asked first, as anybody can send a link to a desk of their own. A page that shows the console in a
- * frame is trusted. If the service cannot be reached, the link stays in the address for another try.
+ * A signed-in user is asked first, as anybody can send a link to a desk of their own. A page that shows the console
+ * in a frame is trusted. If the service cannot be reached, the link stays in the address for another try.
  */
 export async function openLink(): Promise<void> {
   const { hash, pathname, search } = window.location

@@ -1,6 +1,6 @@
 /**
- * A copy in a DuckDB file, by `@duckdb/node-api`, which the application installs. Only one process at a time can open a file that is
- * written to: query the copy in the mirror's process, or use an export.
+ * A copy in a DuckDB file, by `@duckdb/node-api`, which the application installs. Only one process at a time can open
+ * a file that is written to: query the copy in the mirror's process, or use an export.
  */
 
 import { chmodSync, chownSync, existsSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs'
@@ -56,11 +56,13 @@ import { literal, quoted } from './sql.ts'
 export interface DuckDbOptions {
   /** The file, created if missing. */
   readonly file: string
-  /** Settings of DuckDB, for example `{ memory_limit: '1GB', threads: '2' }`. Default: `checkpoint_threshold` 256 MB. */
+  /**
+   * Settings of DuckDB, for example `{ memory_limit: '1GB', threads: '2' }`. Default: `checkpoint_threshold` 256 MB.
+   */
   readonly settings?: Readonly<Record<string, string>>
   /**
-   * Whether `close` rewrites the file if rows were deleted, as DuckDB leaves their bytes in it. Nothing else in this process may have the
-   * file open then. Default: false.
+   * Whether `close` rewrites the file if rows were deleted, as DuckDB leaves their bytes in it. Nothing else in this
+   * process may have the file open then. Default: false.
    */
   readonly rewrites?: boolean
 }
@@ -115,7 +117,10 @@ const rowsOfPiece = 10_000
 
 const rowsOfChunk = 2_048
 
-/** WAL size of a checkpoint, which compresses up to 122,880 rows a table again: DuckDB's 16 MB take two to three times as long to load. */
+/**
+ * WAL size of a checkpoint, which compresses up to 122,880 rows a table again: DuckDB's 16 MB take two to three times
+ * as long to load.
+ */
 const checkpointThreshold = '256MB'
 
 /** Writers of a file in this process, one after another: of two at once DuckDB would refuse one. */
@@ -491,7 +496,10 @@ class Connection implements StoreWriter {
     )
   }
 
-  /** Empty without the table: `duckdb_columns()` lists every column of all tables first, which takes three times as long. */
+  /**
+   * Empty without the table: `duckdb_columns()` lists every column of all tables first, which takes three times as
+   * long.
+   */
   async #describe(name: string): Promise<Cell[][]> {
     return this.#read(`describe ${quoted(name)}`).catch((error: Error) => {
       if (error.message.startsWith(`Catalog Error: Table with name ${name} does not exist`)) return []

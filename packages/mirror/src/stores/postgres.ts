@@ -1,6 +1,7 @@
 /**
- * A copy in a schema of PostgreSQL 15 or later, by `pg` and `pg-copy-streams`, which the application installs. Readers see whole pages;
- * views, grants and indexes that others have put on the tables stay, also when a new copy replaces an old one.
+ * A copy in a schema of PostgreSQL 15 or later, by `pg` and `pg-copy-streams`, which the application installs.
+ * Readers see whole pages; views, grants and indexes that others have put on the tables stay, also when a new copy
+ * replaces an old one.
  */
 
 import type { IdRange } from '@deskwire/sdk'
@@ -45,7 +46,10 @@ export interface PostgresOptions {
   readonly connection: string | ClientConfig
   /** The schema of the tables, which should have nothing else; created if missing. Default: `deskwire`. */
   readonly schema?: string
-  /** Milliseconds to wait for another writer of the copy, and for tables that another session has locked. Default: 30,000. */
+  /**
+   * Milliseconds to wait for another writer of the copy, and for tables that another session has locked. Default:
+   * 30,000.
+   */
   readonly busyMs?: number
 }
 
@@ -64,9 +68,9 @@ const types: Record<ColumnType, string> = {
 const shownTypes: Record<ColumnType, string> = { ...types, timestamp: 'timestamp with time zone' }
 
 /**
- * Set in each transaction, whatever server, database and role default to: values are read and written alike, and nothing limits how long a
- * statement may take. Commits do not wait for the disk: a crash undoes whole ones, rows with their cursor. Nothing is set for longer, nor
- * prepared: behind a pooler the session serves other programs too.
+ * Set in each transaction, whatever server, database and role default to: values are read and written alike, and
+ * nothing limits how long a statement may take. Commits do not wait for the disk: a crash undoes whole ones, rows
+ * with their cursor. Nothing is set for longer, nor prepared: behind a pooler the session serves other programs too.
  */
 const settings = {
   timezone: 'UTC',
@@ -197,7 +201,10 @@ class Connection implements StoreWriter {
     })
   }
 
-  /** @throws StoreUnavailable when the server cannot be reached, and MirrorError when the database cannot hold every text. */
+  /**
+   * @throws StoreUnavailable when the server cannot be reached, and MirrorError when the database cannot hold every
+   * text.
+   */
   async start(): Promise<void> {
     await this.#guarded(() => this.#client.connect())
     const [[encoding] = []] = await this.#rowsOf('show server_encoding', [])

@@ -1,6 +1,6 @@
 /**
- * A copy in an SQLite file, by Node's SQLite. While the mirror writes, the file is in WAL mode: readers see the last complete page, and block
- * nobody. Closed, it is one file, which programs that may not write can read.
+ * A copy in an SQLite file, by Node's SQLite. While the mirror writes, the file is in WAL mode: readers see the last
+ * complete page, and block nobody. Closed, it is one file, which programs that may not write can read.
  */
 import { existsSync } from 'node:fs'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
@@ -201,7 +201,8 @@ class Connection implements StoreWriter {
   beginWriting(): void {
     if (this.#isWriting) return
     this.run('pragma journal_mode = wal')
-    // A power failure may undo the last transactions, each whole, rows with their cursor: the copy is then older, and as exact.
+    // A power failure may undo the last transactions, each whole, rows with their cursor: the copy is then older, and
+    // as exact.
     this.run('pragma synchronous = normal')
     // Overwrites removed rows in the file.
     this.run('pragma secure_delete = on')
@@ -229,7 +230,9 @@ class Connection implements StoreWriter {
     return held !== undefined
   }
 
-  /** Whether a column can later have nulls again, as in SQLite 3.53; otherwise it has to take them from the beginning. */
+  /**
+   * Whether a column can later have nulls again, as in SQLite 3.53; otherwise it has to take them from the beginning.
+   */
   get #relaxes(): boolean {
     const [[version] = []] = this.#read('select sqlite_version()')
     const [major = 0, minor = 0] = String(version).split('.').map(Number)

@@ -32,7 +32,8 @@ interface BackupSummary {
 /**
  * Writes the database to a new file, while the service runs. Maintenance waits for it and drops no partition meanwhile;
  * like any long transaction it delays vacuum.
- * @throws BackupError when there is nothing to back up, the database is of a newer release, or the file cannot be written.
+ * @throws BackupError when there is nothing to back up, the database is of a newer release, or the file cannot be
+ *   written.
  */
 export async function backUp(pool: Pool, clock: Clock, file: string): Promise<BackupSummary> {
   const stream = kinds.map(({ table }) => table)

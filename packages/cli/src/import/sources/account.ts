@@ -1,4 +1,7 @@
-/** What an account of another helpdesk holds, in rows of ours: what the mappings of Zendesk and Intercom have in common. */
+/**
+ * What an account of another helpdesk holds, in rows of ours: what the mappings of Zendesk and Intercom have in
+ * common.
+ */
 import { clipped } from '@deskwire/sdk/clipped'
 import { type Kind, kinds } from '@deskwire/service/kinds'
 
@@ -295,8 +298,8 @@ interface Said {
 }
 
 /**
- * The rows that a comment makes: none where it says nothing, several where its text is longer than a message can be. Attachments
- * are links, in the text of a note and where a message cannot hold them otherwise.
+ * The rows that a comment makes: none where it says nothing, several where its text is longer than a message can be.
+ * Attachments are links, in the text of a note and where a message cannot hold them otherwise.
  */
 export function commentRows(said: Said, fitting: Fitting): readonly Comment[] {
   const { id, thread, kind, author, contentType } = said
@@ -330,8 +333,8 @@ export function commentRows(said: Said, fitting: Fitting): readonly Comment[] {
 }
 
 /**
- * The comments of one record in their order. Exports have whole seconds: of those with the same time, each is a millisecond later than
- * the one before, as the desk orders by time.
+ * The comments of one record in their order. Exports have whole seconds: of those with the same time, each is a
+ * millisecond later than the one before, as the desk orders by time.
  */
 export function inOrder(comments: readonly Comment[]): readonly Comment[] {
   let [given, time] = [0, 0]

@@ -1,4 +1,7 @@
-/** Where the rows of an account go: a service, or nowhere in a rehearsal, which accepts what the rules of each kind accept. */
+/**
+ * Where the rows of an account go: a service, or nowhere in a rehearsal, which accepts what the rules of each kind
+ * accept.
+ */
 import type { Client, ItemOutcome } from '@deskwire/sdk'
 import { parseImport, systemClock } from '@deskwire/service/kinds'
 import { bulkOf } from '../../kinds.ts'
@@ -64,7 +67,9 @@ export const rehearsal: Desk = {
   deactivate: async () => {},
 }
 
-/** What this release refuses of a row by itself, in one line; null: nothing. Ids stand for what the service looks up. */
+/**
+ * What this release refuses of a row by itself, in one line; null: nothing. Ids stand for what the service looks up.
+ */
 export function faultOf(kind: string, row: Json): string | null {
   const withIds = Object.entries(row).map(([name, value]) =>
     name.endsWith('ExternalId') ? [name.replace('ExternalId', 'Id'), nilUuid] : [name, value],

@@ -1,6 +1,6 @@
 /**
- * Downloads an account from the API of its helpdesk into a directory, page by page as they are answered, to be imported from there: what
- * was downloaded is not asked for again. A file next to the pages says where to go on.
+ * Downloads an account from the API of its helpdesk into a directory, page by page as they are answered, to be
+ * imported from there: what was downloaded is not asked for again. A file next to the pages says where to go on.
  */
 
 import { mkdir, open, readdir, truncate } from 'node:fs/promises'
@@ -50,7 +50,10 @@ const pageLimit = 300_000
 /** Objects that are asked for at once. */
 const atOnce = 5
 
-/** Downloads what is not there yet. @returns the files. @throws CommandFailure where the helpdesk does not answer; run again, it goes on. */
+/**
+ * Downloads what is not there yet. @returns the files. @throws CommandFailure where the helpdesk does not answer; run
+ * again, it goes on.
+ */
 export async function download(
   api: Api,
   directory: string,
@@ -156,8 +159,8 @@ function backoff(attempt: number): number {
 }
 
 /**
- * Milliseconds until a request may be repeated, as `Retry-After` or `X-RateLimit-Reset` (seconds since 1970) asks for; null for an
- * answer that would be the same again.
+ * Milliseconds until a request may be repeated, as `Retry-After` or `X-RateLimit-Reset` (seconds since 1970) asks
+ * for; null for an answer that would be the same again.
  */
 export function pauseAfter(
   { status, headers }: Pick<Response, 'status' | 'headers'>,

@@ -1,6 +1,7 @@
 /**
- * Takes an account of another helpdesk into the desk: teammates, customers, then threads with what was said in them, each with the id
- * that it had. Promise: every record arrives or is listed with the reason, and running it again changes nothing.
+ * Takes an account of another helpdesk into the desk: teammates, customers, then threads with what was said in them,
+ * each with the id that it had. Promise: every record arrives or is listed with the reason, and running it again
+ * changes nothing.
  *
  * A rehearsal runs the same code against a desk that stores nothing, so that its verdicts are those of the run.
  */
@@ -43,7 +44,10 @@ interface Item {
 
 type Arrived = { readonly id: string; readonly outcome: 'created' | 'present' } | null
 
-/** Returns the progress at the end. Throws what the desk throws; what was not done then is done by a run that begins at the progress. */
+/**
+ * Returns the progress at the end. Throws what the desk throws; what was not done then is done by a run that begins
+ * at the progress.
+ */
 export async function importAccount({
   account,
   surveyed,
@@ -288,7 +292,10 @@ export async function importAccount({
     await send('note', notes.map(itemOf))
   }
 
-  /** Notes have no externalId: of threads that an earlier run made, those that are there are known by their time and author. */
+  /**
+   * Notes have no externalId: of threads that an earlier run made, those that are there are known by their time and
+   * author.
+   */
   async function newNotes(notes: readonly Comment[]): Promise<readonly Comment[]> {
     const found = new Map<string, string[]>()
     const threads = [...new Set(notes.map(({ thread }) => thread))]
@@ -322,7 +329,10 @@ export async function importAccount({
     return `${account.prefix}-${id}`
   }
 
-  /** Sends rows; what is refused for another row's sake is sent again without it. Lists and counts what became of them. */
+  /**
+   * Sends rows; what is refused for another row's sake is sent again without it. Lists and counts what became of
+   * them.
+   */
   async function send(kind: string, items: readonly Item[]): Promise<readonly Arrived[]> {
     const arrived = new Map<Item, Arrived>()
     let open = items.filter((item) => {

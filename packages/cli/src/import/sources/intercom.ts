@@ -1,6 +1,7 @@
 /**
- * Intercom's public formats as rows of ours: admins, contacts, conversations with their parts as `GET /conversations/{id}` answers
- * them, and the names of companies and tags. Admins who left are known from what they wrote.
+ * Intercom's public formats as rows of ours: admins, contacts, conversations with their parts as `GET
+ * /conversations/{id}` answers them, and the names of companies and tags. Admins who left are known from what they
+ * wrote.
  */
 import {
   type Account,
@@ -46,7 +47,10 @@ const channels: Readonly<Record<string, string>> = {
   phone_switch: 'phone',
 }
 
-/** Parts whose text the customer saw. That of any other part, such as a note or an assignment, may be for the team alone. */
+/**
+ * Parts whose text the customer saw. That of any other part, such as a note or an assignment, may be for the team
+ * alone.
+ */
 const visible = new Set(['comment', 'open', 'close', 'quick_reply', 'message'])
 
 const customers = new Set(['user', 'lead', 'contact', 'visitor'])

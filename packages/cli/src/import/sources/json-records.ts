@@ -1,6 +1,7 @@
 /**
- * The records of JSON as helpdesks export it, one at a time: objects one a line or one after the other, a list of objects, and pages
- * (`{"tickets":[{…},{…}],"end_of_stream":true}`) of any size. Memory holds one record, however long the file is.
+ * The records of JSON as helpdesks export it, one at a time: objects one a line or one after the other, a list of
+ * objects, and pages (`{"tickets":[{…},{…}],"end_of_stream":true}`) of any size. Memory holds one record, however
+ * long the file is.
  */
 import { readJson } from '@deskwire/sdk/json'
 import { CommandFailure } from '../../failure.ts'
@@ -23,7 +24,8 @@ const [openObject, closeObject, openList, closeList] = [0x7b, 0x7d, 0x5b, 0x5d]
 const lineFeed = 0x0a
 
 /**
- * Reads records. `lists` are the members of a page whose elements are records; an object without any of them is a record itself.
+ * Reads records. `lists` are the members of a page whose elements are records; an object without any of them is a
+ * record itself.
  * @throws CommandFailure that names the line, for what is no JSON in UTF-8 or was cut off.
  */
 export async function* recordsIn(

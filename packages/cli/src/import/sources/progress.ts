@@ -1,4 +1,7 @@
-/** How far an account has come, in a file next to its files: written after each chunk, so that the command goes on when it is run again. */
+/**
+ * How far an account has come, in a file next to its files: written after each chunk, so that the command goes on
+ * when it is run again.
+ */
 import { rm } from 'node:fs/promises'
 import { readJson } from '@deskwire/sdk/json'
 import { CommandFailure } from '../../failure.ts'

@@ -1,4 +1,7 @@
-/** A first look at the files of an account, from end to end, before anything is sent; and their records, again for each pass. */
+/**
+ * A first look at the files of an account, from end to end, before anything is sent; and their records, again for
+ * each pass.
+ */
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'

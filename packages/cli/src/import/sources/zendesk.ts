@@ -1,6 +1,7 @@
 /**
- * Zendesk's public formats as rows of ours: users, tickets with comments or audits, ticket events with `comment_events`, audits, and
- * the names of organizations, groups and ticket fields, of pages of its API and of its JSON export.
+ * Zendesk's public formats as rows of ours: users, tickets with comments or audits, ticket events with
+ * `comment_events`, audits, and the names of organizations, groups and ticket fields, of pages of its API and of its
+ * JSON export.
  */
 import { clipped } from '@deskwire/sdk/clipped'
 import {

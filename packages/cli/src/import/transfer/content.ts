@@ -1,4 +1,6 @@
-/** What makes a row of one organization the same as a row of another: everything but ids, and the time of its version. */
+/**
+ * What makes a row of one organization the same as a row of another: everything but ids, and the time of its version.
+ */
 import { hash } from 'node:crypto'
 import { importShape, type Kind } from '@deskwire/service/kinds'
 

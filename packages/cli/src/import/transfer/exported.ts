@@ -1,4 +1,7 @@
-/** The files of an export as a source of rows: each in its last version, and none unless all of them are proved to be there. */
+/**
+ * The files of an export as a source of rows: each in its last version, and none unless all of them are proved to be
+ * there.
+ */
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { RowsDigest } from '@deskwire/sdk'
@@ -34,8 +37,8 @@ export async function isExport(path: string): Promise<boolean> {
 }
 
 /**
- * The kinds that the directory or file holds, each after those that it refers to. @throws UsageError where there is no export;
- * CommandFailure for one that is not whole.
+ * The kinds that the directory or file holds, each after those that it refers to. @throws UsageError where there is
+ * no export; CommandFailure for one that is not whole.
  */
 export async function openExport(path: string): Promise<readonly ExportedKind[]> {
   if (!(await stat(path)).isDirectory()) return [await openKind(path, await kindOfFile(path), null)]
@@ -106,7 +109,10 @@ async function kindOfFile(path: string): Promise<Kind> {
   throw new UsageError(`${path} holds no rows`)
 }
 
-/** @throws CommandFailure where the rows are not those of the checkpoint, which is in the last line where none is given. */
+/**
+ * @throws CommandFailure where the rows are not those of the checkpoint, which is in the last line where none is
+ * given.
+ */
 async function openKind(path: string, kind: Kind, given: RowsDigest | null): Promise<ExportedKind> {
   const last = new Map<string, { readonly line: number; readonly version: string }>()
   const sum = new Sum()

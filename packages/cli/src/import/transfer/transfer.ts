@@ -1,6 +1,7 @@
 /**
- * Moves what an export holds to another organization, and proves it there. A row is found there by its externalId, or by its content where its kind
- * has none, so a repetition sends what is missing alone, whatever interrupted the one before.
+ * Moves what an export holds to another organization, and proves it there. A row is found there by its externalId, or
+ * by its content where its kind has none, so a repetition sends what is missing alone, whatever interrupted the one
+ * before.
  */
 import { randomUUID } from 'node:crypto'
 import type { BatchAnswer, Client } from '@deskwire/sdk'
@@ -308,7 +309,9 @@ function isReferredTo({ name }: Kind): boolean {
   return kinds.some(({ table }) => table.references.some(({ kind }) => kind === name))
 }
 
-/** Whether a row of a kind is sent with its reference to another: a message takes its customer from its conversation. */
+/**
+ * Whether a row of a kind is sent with its reference to another: a message takes its customer from its conversation.
+ */
 function isSent(kind: Kind, to: string): boolean {
   return kind.table.references.some(({ kind: one, field }) => {
     const access = kind.fields[field]?.access
@@ -320,7 +323,9 @@ function rejectOf({ line, text }: ExportedLine, error: string): Reject {
   return { line, cells: [text], error }
 }
 
-/** Where ids are kept by which alike teammates are told apart: by organization, those of the export with those there. */
+/**
+ * Where ids are kept by which alike teammates are told apart: by organization, those of the export with those there.
+ */
 const idsPath = (path: string) => `${path}.ids.json`
 
 type NotedIds = Readonly<Record<string, readonly (readonly [id: string, newId: string])[]>>

@@ -1,4 +1,7 @@
-/** Messages and internal notes, oldest first. All are shown as text, in which links and code are marked: nothing in them is run or loaded. */
+/**
+ * Messages and internal notes, oldest first. All are shown as text, in which links and code are marked: nothing in
+ * them is run or loaded.
+ */
 import { clipped } from '@deskwire/sdk/clipped'
 import { Fragment, type RefObject, useEffect, useRef } from 'react'
 import type { List } from '../../api/list.ts'

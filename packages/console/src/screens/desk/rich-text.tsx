@@ -1,4 +1,7 @@
-/** Text with its line breaks, in which web addresses are links and code is set as code. It makes elements of text and of nothing else. */
+/**
+ * Text with its line breaks, in which web addresses are links and code is set as code. It makes elements of text and
+ * of nothing else.
+ */
 import { Fragment, type ReactNode } from 'react'
 import css from './rich-text.module.css'
 
