@@ -2,7 +2,7 @@
  * The SDK's client with the session's key. `await answerOf(api().webhooks.get(id))` throws ApiProblem or Unreachable.
  */
 import { type Client, createClient, DeskwireError } from '@deskwire/sdk'
-import { endSession, sessionToken } from '../session/store.ts'
+import { endSession, sessionLink, sessionToken } from '../session/store.ts'
 import { sayConnected, sayLost } from './connection.ts'
 import { ApiProblem, Unreachable } from './problem.ts'
 
@@ -36,9 +36,15 @@ export async function answerOf<T>(call: Promise<T>): Promise<T> {
     if (error.status === 0 || error.status >= 502) sayLost()
     else sayConnected()
     if (error.status === 0) throw new Unreachable(error)
-    if (error.status === 401) endSession(`Your session has ended. ${error.detail}`)
+    if (error.status === 401) endSession(`Your session has ended. ${whyEnded(error)}`)
     throw new ApiProblem(error)
   }
+}
+
+/** The key worked before, so it is not mistyped, as the service supposes of one that it does not know. */
+function whyEnded({ code, detail }: DeskwireError): string {
+  if (sessionLink() !== null) return 'It was ended, or has expired. Ask for a new link.'
+  return code === 'unauthorized' ? 'The API key was revoked, or this token of it was replaced.' : detail
 }
 
 /** A call that can be shown, and repeated from a shell. */

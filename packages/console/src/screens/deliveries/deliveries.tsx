@@ -18,7 +18,7 @@ import { Bulk } from '../desk/bulk.tsx'
 import { hostOf, useEndpoints } from '../endpoints/endpoint-list.ts'
 import { eventTypes } from '../endpoints/event-types.ts'
 import { DeliveryStatus, statusWords } from './delivery-status.tsx'
-import { whatFailed } from './errors.ts'
+import { causeOf } from './errors.ts'
 import { ResendAll } from './resend-all.tsx'
 
 const route = getRouteApi('/deliveries')
@@ -76,7 +76,7 @@ export function Deliveries() {
       title: 'Last response',
       isWide: true,
       isExtra: true,
-      cell: (delivery) => whatFailed(delivery) ?? '',
+      cell: (delivery) => causeOf(delivery) ?? '',
     },
     {
       title: 'Endpoint',

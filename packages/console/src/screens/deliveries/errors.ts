@@ -69,6 +69,14 @@ export function whatFailed({
   return responseStatus === null ? words : `${words}: HTTP ${responseStatus}`
 }
 
+/** Next to the status of the delivery, which says already that it failed: `HTTP 500`. */
+export function causeOf(delivery: Pick<Delivery, 'lastError' | 'responseStatus'>): string | null {
+  const { lastError, responseStatus } = delivery
+  return lastError?.code === 'non_2xx' && responseStatus !== null
+    ? `HTTP ${responseStatus}`
+    : whatFailed(delivery)
+}
+
 export function failureOf({ error, responseStatus }: Attempt): string | null {
   return whatFailed({ lastError: error, responseStatus })
 }

@@ -20,7 +20,7 @@ import { Countdown, sayMilliseconds, Time } from '../../design/time.tsx'
 import { say, sayProblem } from '../../design/toasts.tsx'
 import { useCaller } from '../../session/caller.tsx'
 import { DeliveryStatus } from '../deliveries/delivery-status.tsx'
-import { helpFor, whatFailed } from '../deliveries/errors.ts'
+import { causeOf, helpFor, whatFailed } from '../deliveries/errors.ts'
 import { sayCondition } from './conditions.ts'
 import css from './endpoint.module.css'
 import { EndpointForm } from './endpoint-form.tsx'
@@ -296,7 +296,7 @@ function PingResult({ ping }: { readonly ping: Delivery }) {
     <section role="status" className={css.ping} aria-label="Ping">
       <b>Ping</b>
       <DeliveryStatus delivery={data} />
-      <span>{whatFailed(data)}</span>
+      <span>{causeOf(data)}</span>
       <Link to="/deliveries/$id" params={{ id }} search={{ endpoint: webhookId }}>
         View delivery
       </Link>
@@ -527,7 +527,7 @@ function Latest({ id }: { readonly id: string }) {
               <code>{delivery.eventType}</code>
             </Link>
             <DeliveryStatus delivery={delivery} />
-            <span>{whatFailed(delivery)}</span>
+            <span>{causeOf(delivery)}</span>
             <Time at={delivery.createdAt} />
           </li>
         ))}

@@ -42,7 +42,9 @@ function RecoverForm({ close, endpoint }: { readonly close: () => void; readonly
   const form = useForm({ defaultValues: { since: toLocal(prefilled), includeSucceeded: false } })
   const { errors, isSubmitting } = form.formState
   const hint =
-    endpoint.missedSince === null ? 'The log shows no missed events.' : 'The first missed event in the log.'
+    endpoint.missedSince === null
+      ? 'No delivery has failed for good. Pending deliveries are retried at once.'
+      : 'The first missed event in the log.'
 
   async function send(values: { since: string; includeSucceeded: boolean }): Promise<void> {
     const isEdited = values.since !== toLocal(prefilled)
