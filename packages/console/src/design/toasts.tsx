@@ -1,4 +1,4 @@
-/** Messages in a corner, for screen readers too. Decisions are dialogs, errors of forms are in the form. */
+/** Messages at the top, for screen readers too. Decisions are dialogs, errors of forms are in the form. */
 import { type ReactNode, useSyncExternalStore } from 'react'
 import { ApiProblem } from '../api/problem.ts'
 import css from './toasts.module.css'

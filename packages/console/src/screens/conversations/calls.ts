@@ -4,7 +4,7 @@ import { ApiProblem } from '../../api/problem.ts'
 import { type Conversation, type Message, readOne } from '../desk/objects.ts'
 import type { Move } from './moves.ts'
 
-export async function move(id: string, to: Move, ifMatch: string): Promise<Conversation> {
+export async function move(id: string, to: Move, ifMatch?: string): Promise<Conversation> {
   return answerOf(api().conversations[to](id, { ifMatch }))
 }
 

@@ -89,6 +89,7 @@ export function ConversationView({
   Frame,
   sought,
   onDeleted,
+  onResolved,
 }: {
   readonly conversation: Conversation
   readonly Frame: ComponentType<FrameProps>
@@ -96,6 +97,8 @@ export function ConversationView({
   readonly sought?: string | undefined
   /** Leaves the conversation. */
   readonly onDeleted: () => unknown
+  /** Shows what is to be done next. */
+  readonly onResolved?: () => unknown
 }) {
   const { id, subject, status, assigneeId, customerId } = conversation
   const { may } = useCaller()
@@ -145,11 +148,23 @@ export function ConversationView({
     try {
       const messages = await resolveRead(id, seen)
       setUnread(messages.length === 0 ? null : { messages, seen: seen ?? new Set() })
-      if (messages.length === 0) say('Conversation resolved')
+      if (messages.length > 0) return
+      say('Conversation resolved', <Undo undo={undo} />)
+      onResolved?.()
     } finally {
       setMoving(false)
       await renew()
     }
+  }
+  async function undo(): Promise<void> {
+    try {
+      // Its version has changed with the summary; the state alone decides whether it is possible.
+      await move(id, 'reopen')
+      say('Conversation reopened')
+    } catch (error) {
+      sayProblem('Could not reopen the conversation', error)
+    }
+    await renew()
   }
   /** At the moment when it is pressed: what comes later was not seen. Reports its outcome itself. */
   function beginResolving(): () => Promise<void> {
@@ -362,6 +377,22 @@ export function ConversationView({
   )
 }
 
+function Undo({ undo }: { readonly undo: () => Promise<void> }) {
+  const [isDone, setDone] = useState(false)
+  return (
+    <Button
+      size="s"
+      disabled={isDone}
+      onClick={() => {
+        setDone(true)
+        void undo()
+      }}
+    >
+      Undo
+    </Button>
+  )
+}
+
 function Summary({ conversation: { summary, summarizedAt } }: { readonly conversation: Conversation }) {
   return (
     <Panel title="Summary">
@@ -409,7 +440,7 @@ function Tickets({
         {tickets.data?.data.map(({ id, number, subject, status }) => (
           <li key={id}>
             <Link to="/tickets/$id" params={{ id }}>
-              #{number} {subject}
+              #{number} <bdi>{subject}</bdi>
             </Link>
             <TicketStatus status={status} />
           </li>

@@ -93,7 +93,7 @@ export function Inbox() {
         <Entries key={tab.name} tab={tab} teammateId={teammateId} chosen={id} />
       </section>
       <div className={css.chosen} ref={chosen} tabIndex={-1}>
-        {id === undefined ? <NoneChosen /> : <Chosen key={id} id={id} />}
+        {id === undefined ? <NoneChosen /> : <Chosen key={id} id={id} tab={tab} />}
       </div>
     </main>
   )
@@ -187,20 +187,20 @@ function EntryText({
   return (
     <>
       <span className={css.line}>
-        <strong>{customer}</strong>
+        <strong dir="auto">{customer}</strong>
         <span className={css.at} data-waits={awaitingReplySince !== null || undefined}>
           {awaitingReplySince !== null && <span className="unseen">waiting since </span>}
           <Time at={at} />
         </span>
       </span>
       <span className={css.line}>
-        <span>{conversation.subject || 'No subject'}</span>
-        {assignee !== null && <small>{assignee}</small>}
+        <span dir="auto">{conversation.subject || 'No subject'}</span>
+        {assignee !== null && <small dir="auto">{assignee}</small>}
       </span>
       {lastMessage !== null && (
         <span className={css.preview}>
           {authors[lastMessage.author.type] ?? ''}
-          {lastMessage.preview || 'Attachment'}
+          <bdi>{lastMessage.preview || 'Attachment'}</bdi>
         </span>
       )}
     </>
@@ -228,8 +228,16 @@ function NoneChosen() {
   )
 }
 
-function Chosen({ id }: { readonly id: string }) {
+function Chosen({ id, tab }: { readonly id: string; readonly tab: Tab }) {
   const navigate = route.useNavigate()
+  const { teammateId } = useSession()
+  const list = useEntries(tab.query(teammateId))
+  const entries = list.data?.pages.flatMap(({ data }) => data) ?? []
+  const ids = entries.map(({ conversation }) => conversation.id)
+  const at = ids.indexOf(id)
+  // Resolved, it leaves the list: then its neighbour as it was is meant.
+  const next = useRef<string>(undefined)
+  if (at !== -1) next.current = ids[at + 1] ?? ids[at - 1]
   return (
     <OneObject kind="conversations" id={id} noun="Conversation" Frame={Pane}>
       {(conversation) => (
@@ -238,6 +246,7 @@ function Chosen({ id }: { readonly id: string }) {
             conversation={conversation}
             Frame={Pane}
             onDeleted={() => navigate({ search: ({ tab }) => ({ tab }) })}
+            onResolved={() => navigate({ search: { tab: tab.name, id: next.current } })}
           />
         </Suspense>
       )}
@@ -254,7 +263,7 @@ function Pane({ title, beside, actions, children }: FrameProps): ReactNode {
           <Link to="/inbox" search={{ tab }} className={css.back}>
             Inbox
           </Link>
-          <h2>{title}</h2>
+          <h2 dir="auto">{title}</h2>
           {beside}
         </div>
         <div className={css.actions}>{actions}</div>
