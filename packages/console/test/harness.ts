@@ -40,6 +40,8 @@ interface PageOptions {
   readonly scheme?: 'light' | 'dark'
   readonly width?: number
   readonly height?: number
+  /** By a finger instead of a mouse. */
+  readonly isTouched?: boolean
   /** Answers from 400 on that belong to the test: `404`. */
   readonly expected?: readonly number[]
   /** The service goes away: messages of the browser about that belong to the test. */
@@ -101,6 +103,7 @@ export function consoleBench(
 
   async function open(api: Api | null, address: string, options: PageOptions = {}): Promise<ConsolePage> {
     const { scheme = 'light', width = 1280, height = 800, expected = [], goesAway = false } = options
+    const { isTouched = false } = options
     const { service } = there(bench)
     const context = await there(browser).newContext({
       colorScheme: scheme,
@@ -108,6 +111,8 @@ export function consoleBench(
       locale: 'en-GB',
       timezoneId: 'Europe/London',
       reducedMotion: 'reduce',
+      hasTouch: isTouched,
+      isMobile: isTouched,
     })
     // A machine that is busy with other things is slow, and not broken.
     context.setDefaultTimeout(100_000)

@@ -105,7 +105,6 @@ export function Teammates() {
                 Delete
               </Button>
             ),
-            isExtra: true,
           },
         ]
       : []),
