@@ -91,7 +91,14 @@ export function DataTable<T extends Row>({
       {isRemoved(row.id) && <td colSpan={columns.length}>Deleted</td>}
       {!isRemoved(row.id) &&
         columns.map(({ title, cell, align, isExtra }, n) => (
-          <td key={title} data-title={title} data-name={n === 0} data-align={align} data-extra={isExtra}>
+          <td
+            key={title}
+            dir="auto"
+            data-title={title}
+            data-name={n === 0}
+            data-align={align}
+            data-extra={isExtra}
+          >
             {n === 0 && to !== undefined ? (
               <Link {...to(row)} id={`row-${row.id}`} className={css.link} data-row>
                 {cell(row)}

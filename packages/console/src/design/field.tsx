@@ -37,14 +37,18 @@ interface Mono {
 
 export function TextInput({ mono, ...rest }: ComponentProps<'input'> & Mono) {
   return (
-    <Primitive.Control render={<input {...rest} className={css.control} data-mono={mono || undefined} />} />
+    <Primitive.Control
+      render={<input dir="auto" {...rest} className={css.control} data-mono={mono || undefined} />}
+    />
   )
 }
 
 export function TextArea({ mono, ...rest }: ComponentProps<'textarea'> & Mono) {
   return (
     <Primitive.Control
-      render={<textarea rows={3} {...rest} className={css.control} data-mono={mono || undefined} />}
+      render={
+        <textarea dir="auto" rows={3} {...rest} className={css.control} data-mono={mono || undefined} />
+      }
     />
   )
 }

@@ -48,6 +48,9 @@ function localMillis(moment: Date): number {
 /** Europe/London. */
 export const readersZone = Intl.DateTimeFormat().resolvedOptions().timeZone
 
+/** As a value of a field: empty where the browser cannot tell it (`Etc/Unknown`). */
+export const fieldZone = readersZone === 'Etc/Unknown' ? '' : readersZone
+
 /** A day at midnight; default: today. */
 export function dayOf(day: string | undefined, now: Date): Date {
   const given = day === undefined ? null : new Date(`${day}T00:00:00`)

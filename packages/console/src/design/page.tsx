@@ -37,10 +37,14 @@ export function Page({ title, trail, beside, about, actions, filters, isSticky, 
         <div className={css.naming}>
           {trail !== undefined && <nav aria-label="Breadcrumb">{trail}</nav>}
           <div className={css.titles}>
-            <h1>{title}</h1>
+            <h1 dir="auto">{title}</h1>
             {beside}
           </div>
-          {about !== undefined && <p className={css.about}>{about}</p>}
+          {about !== undefined && (
+            <p className={css.about} dir="auto">
+              {about}
+            </p>
+          )}
         </div>
         {actions !== undefined && <div className={css.actions}>{actions}</div>}
       </header>
@@ -86,7 +90,7 @@ export function Facts({
       {of.map(([name, value, width]) => (
         <div key={name} data-width={width}>
           <dt>{name}</dt>
-          <dd>{value}</dd>
+          <dd dir="auto">{value}</dd>
         </div>
       ))}
     </dl>

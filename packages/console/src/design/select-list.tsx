@@ -78,7 +78,7 @@ export function SelectList({
               <Primitive.List className={css.list}>
                 {items.map((item) => (
                   <Primitive.Item key={item.value} value={item.value} className={css.item}>
-                    <Primitive.ItemText>{item.label}</Primitive.ItemText>
+                    <Primitive.ItemText dir="auto">{item.label}</Primitive.ItemText>
                     <Primitive.ItemIndicator>{check}</Primitive.ItemIndicator>
                   </Primitive.Item>
                 ))}
@@ -108,7 +108,7 @@ export function SelectList({
             <Combobox.List className={css.list}>
               {(item: Item) => (
                 <Combobox.Item key={item.value} value={item} className={css.item}>
-                  <span>{item.label}</span>
+                  <span dir="auto">{item.label}</span>
                   <Combobox.ItemIndicator>{check}</Combobox.ItemIndicator>
                 </Combobox.Item>
               )}

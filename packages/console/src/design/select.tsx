@@ -91,7 +91,7 @@ export function TriggerText({
   return (
     <>
       {name !== undefined && <span className={css.name}>{name}</span>}
-      <span ref={ref} className={css.value}>
+      <span ref={ref} className={css.value} dir="auto">
         {words}
       </span>
       <svg className={css.icon} viewBox="0 0 24 24" aria-hidden="true">

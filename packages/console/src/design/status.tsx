@@ -33,7 +33,7 @@ export function Status({ tone, children }: { readonly tone: Tone; readonly child
 /** An event type, a scope. */
 export function Tag({ children, tone = 'quiet' }: { readonly children: ReactNode; readonly tone?: Tone }) {
   return (
-    <span className={css.tag} data-tone={tone}>
+    <span className={css.tag} data-tone={tone} dir="auto">
       {children}
     </span>
   )

@@ -60,7 +60,9 @@ export function useTip() {
     shown: tip && (
       <div ref={popup} role="tooltip" className={css.tip} style={tip.place} onPointerLeave={hide}>
         {tip.texts.map((text) => (
-          <p key={text}>{text}</p>
+          <p key={text} dir="auto">
+            {text}
+          </p>
         ))}
       </div>
     ),

@@ -96,6 +96,7 @@ export default function Palette({ close, typed: typedBefore }: PaletteProps) {
           >
             <Autocomplete.Input
               ref={focusAtOnce}
+              dir="auto"
               className={css.input}
               placeholder="Search or jump to…"
               aria-label="Search or jump to"
@@ -112,7 +113,7 @@ export default function Palette({ close, typed: typedBefore }: PaletteProps) {
                     command.run()
                   }}
                 >
-                  <span>{command.title}</span>
+                  <span dir="auto">{command.title}</span>
                   {command.detail !== undefined && <small>{command.detail}</small>}
                 </Autocomplete.Item>
               )}

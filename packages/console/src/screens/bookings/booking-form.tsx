@@ -1,6 +1,6 @@
 /** Creates a booking, or changes the fields that its actions do not. */
 import { answerOf, api } from '../../api/client.ts'
-import { readersZone } from '../../design/local-time.ts'
+import { fieldZone } from '../../design/local-time.ts'
 import type { FormField } from '../desk/form-values.ts'
 import { ObjectForm } from '../desk/object-form.tsx'
 import type { Booking } from '../desk/objects.ts'
@@ -43,7 +43,7 @@ export function BookingForm({ given, close, onDone }: BookingFormProps) {
       done="Booking created"
       fields={creation}
       kind="bookings"
-      given={{ ...nextHour(), timezone: readersZone, ...withoutUndefined(given) }}
+      given={{ ...nextHour(), timezone: fieldZone, ...withoutUndefined(given) }}
       close={close}
       onDone={onDone}
       create={async (body, intent) => await answerOf(api().bookings.create(body, { idempotencyKey: intent }))}

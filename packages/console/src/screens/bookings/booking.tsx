@@ -184,7 +184,9 @@ function Known({ booking }: { readonly booking: Booking }) {
           row={booking}
           after={() => navigate({ to: '/bookings', search: { week: sayDay(new Date(startAt)) } })}
         >
-          <p>{title} will be deleted permanently. To keep the record, cancel it instead.</p>
+          <p>
+            <bdi>{title}</bdi> will be deleted permanently. To keep the record, cancel it instead.
+          </p>
         </ConfirmDelete>
       )}
       {open !== null && open !== 'edit' && open !== 'delete' && (

@@ -120,7 +120,7 @@ export function Calendar({
               title={
                 Math.max(left, (all.data?.total ?? 0) - readAtMost) > 0
                   ? `No conflicts among the newest ${readAtMost} bookings`
-                  : `No conflicts ${sayDays(begin, addDays(end, -1))}`
+                  : `No conflicts on ${sayDays(begin, addDays(end, -1))}`
               }
               actions={
                 <>
@@ -204,13 +204,19 @@ function OnDay({
       title={facts.filter((fact) => fact !== null).join('\n')}
     >
       <span className={css.when}>
-        {isConflict && <Sign tone="bad" />} {sayClock(start)} <strong>{title}</strong>
+        {isConflict && <Sign tone="bad" />} {sayClock(start)}{' '}
+        <strong>
+          <bdi>{title}</bdi>
+        </strong>
         <span className="unseen">
           {[sayStatus(status), clash].filter((fact) => fact !== null).join(', ')}
         </span>
       </span>
-      <span className={css.assignee}>{[assignee ?? 'Unassigned', there].filter(Boolean).join(' · ')}</span>
-      {who !== null && <span>{who}</span>}
+      <span className={css.assignee}>
+        <bdi>{assignee ?? 'Unassigned'}</bdi>
+        {there !== null && ` · ${there}`}
+      </span>
+      {who !== null && <span dir="auto">{who}</span>}
     </Link>
   )
 }

@@ -28,7 +28,7 @@ export function Overlaps({ of: { id, assigneeId, startAt, endAt, status } }: { r
       <span>
         Overlaps with{' '}
         <Link to="/bookings/$id" params={{ id: one.id }}>
-          {one.title}
+          <bdi>{one.title}</bdi>
         </Link>
         ,{' '}
         {isOneDay(one)

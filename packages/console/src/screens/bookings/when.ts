@@ -30,15 +30,14 @@ export function sayMoment(at: string): string {
   return (moment.getFullYear() === new Date().getFullYear() ? range : rangeWithYear).format(moment)
 }
 
-const month = new Intl.DateTimeFormat(locale, { month: 'long' })
+const days = { day: 'numeric', month: 'long' } as const
+const dayRange = new Intl.DateTimeFormat(locale, days)
+const dayRangeWithYear = new Intl.DateTimeFormat(locale, { ...days, year: 'numeric' })
 
-/** `from 23 to 29 November`, `on 23 November`; with the year unless it is this one. */
+/** `23–29 November`, `23 November`; with the year unless it is this one. */
 export function sayDays(first: Date, last: Date): string {
-  const year = last.getFullYear() === new Date().getFullYear() ? '' : ` ${last.getFullYear()}`
-  const end = `${last.getDate()} ${month.format(last)}${year}`
-  if (first.getTime() === last.getTime()) return `on ${end}`
-  const isOneMonth = first.getMonth() === last.getMonth()
-  return `from ${first.getDate()}${isOneMonth ? '' : ` ${month.format(first)}`} to ${end}`
+  const isThisYear = [first, last].every((day) => day.getFullYear() === new Date().getFullYear())
+  return (isThisYear ? dayRange : dayRangeWithYear).formatRange(first, last)
 }
 
 /** In the booking's time zone; null where that shows the same time. */
@@ -57,19 +56,30 @@ export function sayClock(at: Date): string {
   return clock.format(at)
 }
 
-/** `15:00 New York`; null where the clock shows the same. */
-export function sayClockThere(at: Date, timezone: string): string | null {
+const weekday = { weekday: 'short', hour: '2-digit', minute: '2-digit' } as const
+const weekdayHere = new Intl.DateTimeFormat(locale, weekday)
+
+/** `15:00 New York`, with the day where it is another; null where the clock shows the same. */
+export function sayClockThere(at: Date, timeZone: string): string | null {
   try {
-    const format = { weekday: 'short', hour: '2-digit', minute: '2-digit' } as const
-    const [there, here] = [{ timeZone: timezone }, {}].map((zone) =>
-      new Intl.DateTimeFormat(locale, { ...format, ...zone }).format(at),
-    ) as [string, string]
-    if (there === here) return null
-    const isSameDay = there.slice(0, 3) === here.slice(0, 3)
-    return `${isSameDay ? there.slice(-5) : there} ${timezone.split('/').at(-1)?.replaceAll('_', ' ')}`
+    const there = new Intl.DateTimeFormat(locale, { ...weekday, timeZone })
+    if (there.format(at) === weekdayHere.format(at)) return null
+    const [hereDay, thereDay] = [weekdayHere, there].map((clock) => partOf(clock, at, 'weekday'))
+    const time = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit', timeZone }).format(at)
+    const city = timeZone.split('/').at(-1)?.replaceAll('_', ' ')
+    return `${hereDay === thereDay ? '' : `${thereDay} `}${time} ${city}`
   } catch {
+    // The browser does not know this time zone.
     return null
   }
+}
+
+function partOf(
+  format: Intl.DateTimeFormat,
+  at: Date,
+  type: Intl.DateTimeFormatPartTypes,
+): string | undefined {
+  return format.formatToParts(at).find((part) => part.type === type)?.value
 }
 
 /** It does not take place. */

@@ -46,7 +46,7 @@ export function CustomerPanel({ id, except }: { readonly id: string | null; read
             {shown.map((one) => (
               <li key={one.id}>
                 <Link to="/conversations/$id" params={{ id: one.id }}>
-                  {one.subject || 'No subject'}
+                  <bdi>{one.subject || 'No subject'}</bdi>
                 </Link>
                 <span>
                   <ConversationStatus conversation={one} /> <Time at={one.lastMessageAt ?? one.createdAt} />

@@ -137,6 +137,7 @@ export function Reply({ conversation: { id }, onSent, beginResolving, form, unse
         ref={area}
         id={fieldId}
         className={css.text}
+        dir="auto"
         rows={3}
         placeholder={isNote ? 'Write an internal note' : 'Write a reply'}
         value={text}

@@ -105,7 +105,7 @@ export function Thread({
                 {...(message.id === sought ? { ref: mark, tabIndex: -1, 'data-sought': true } : {})}
               >
                 <p className={css.who}>
-                  <strong>{authorOf(message)}</strong>
+                  <strong dir="auto">{authorOf(message)}</strong>
                   {message.author.type === 'ai' && message.author.name !== undefined && <Tag>AI</Tag>}
                   {message.direction === 'note' && <Tag>Internal note</Tag>}
                   {message.contentType !== 'text' && <Tag>{message.contentType}</Tag>}

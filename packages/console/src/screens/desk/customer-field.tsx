@@ -60,7 +60,7 @@ export function CustomerField({
           if (reason === 'input-change') setWords(typed)
         }}
       >
-        <Combobox.Input className={css.input} placeholder="Name, email or company" />
+        <Combobox.Input className={css.input} dir="auto" placeholder="Name, email or company" />
         <Combobox.Portal>
           <Combobox.Positioner sideOffset={4} className={css.positioner}>
             <Combobox.Popup className={css.popup}>
@@ -70,8 +70,8 @@ export function CustomerField({
               <Combobox.List>
                 {(one: Choice) => (
                   <Combobox.Item key={one.value} value={one} className={css.item}>
-                    <span>{one.label}</span>
-                    <small>{one.detail}</small>
+                    <span dir="auto">{one.label}</span>
+                    <small dir="auto">{one.detail}</small>
                   </Combobox.Item>
                 )}
               </Combobox.List>

@@ -203,7 +203,10 @@ function OneField({
             choice: () => options,
             yes: () => yesOrNo,
             teammate: () => [['', 'Unassigned'], ...withHeld(teammates, value)] as const,
-            zone: () => [...(isRequired ? [] : [['', 'None'] as const]), ...zones(value)],
+            zone: () => [
+              ...(isRequired && value !== '' ? [] : [['', isRequired ? 'Choose…' : 'None'] as const]),
+              ...zones(value),
+            ],
           }[kind]()}
         />
       ) : kind === 'text' ? (

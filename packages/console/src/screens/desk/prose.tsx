@@ -5,6 +5,8 @@ export function Prose({ text, none }: { readonly text: string | null; readonly n
   return text === null || text === '' ? (
     <p className={css.none}>{none}</p>
   ) : (
-    <p className={css.prose}>{text}</p>
+    <p className={css.prose} dir="auto">
+      {text}
+    </p>
   )
 }

@@ -5,8 +5,12 @@
 import { Fragment, type ReactNode } from 'react'
 import css from './rich-text.module.css'
 
-/** A block between fences, a span between backticks, or a web address. */
-const marked = /```(?:[\w-]*\n)?([\s\S]+?)```\n?|`([^`\n]+)`|(https?:\/\/[^\s<>"'`]+)/gi
+/**
+ * A block between fences, a span between backticks, or a web address. In text without spaces an address ends at the
+ * punctuation of the script: in addresses it is percent-encoded.
+ */
+const marked =
+  /```(?:[\w-]*\n)?([\s\S]+?)```\n?|`([^`\n]+)`|(https?:\/\/[^\s<>"'`“”„«»‘’…、。，．：；！？（）「」『』【】《》〈〉؟،؛۔।]+)/gi
 
 export function RichText({ text }: { readonly text: string }) {
   const parts: ReactNode[] = []
@@ -28,7 +32,7 @@ export function RichText({ text }: { readonly text: string }) {
   }
   parts.push(text.slice(end))
   return (
-    <div className={css.text}>
+    <div className={css.text} dir="auto">
       {parts.map((part, n) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: parts of a text never move
         <Fragment key={n}>{part}</Fragment>
