@@ -51,6 +51,7 @@ const telling = [
     'startAt',
     'updatedAt',
     'createdAt',
+    'type',
   ],
 ]
 const maxColumns = 7

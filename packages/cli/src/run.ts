@@ -69,26 +69,42 @@ async function run(words: readonly string[]): Promise<void> {
   await run(rest)
 }
 
-/** What was probably meant: of a half name its commands, otherwise the most similar one. */
+/** Of a half name its commands; of an unknown one what was probably meant. */
 async function unknownCommand(given: readonly string[], isKnown: boolean): Promise<string> {
-  const asked = given.slice(0, 2).join(' ')
-  const { closest } = await import('@deskwire/service/closest')
   const [first = ''] = given
   if (isKnown && given.length === 1) {
     const verbs = commands.flatMap(({ name }) => (name.startsWith(`${first} `) ? [name.split(' ')[1]] : []))
     return `${first} needs one of: ${verbs.join(', ')}`
   }
-  const names = commands.map(({ name }) => name)
-  const of = isKnown ? names.filter((name) => name.startsWith(`${first} `)) : names
-  const byFirst = closest(
-    first,
-    names.map((name) => name.split(' ')[0] ?? ''),
-  )
-  const near = isKnown || names.includes(byFirst) ? closest(isKnown ? asked : first, of) : `${byFirst} --help`
+  const { closest } = await import('@deskwire/service/closest')
   // What begins otherwise was hardly meant.
-  const guess = near[0] === asked[0] ? `; did you mean "deskwire ${near}"?` : ';'
-  return `there is no command "${asked}"${guess} deskwire --help lists them all`
+  const meant = meantBy(given, isKnown, closest).filter((name) =>
+    name.split(/[ -]/).some((part) => part[0] === first[0]),
+  )
+  const question = meant.map((name) => `"deskwire ${name}"`).join(' or ')
+  const asked = given.slice(0, 2).join(' ')
+  return `there is no command "${asked}"${question === '' ? ';' : `; did you mean ${question}?`} deskwire --help lists them all`
 }
+
+/** Commands that have the second word, or a first word that has it as a part, or the most similar. */
+function meantBy(
+  [first = '', verb]: readonly string[],
+  isKnown: boolean,
+  closest: (text: string, words: readonly string[]) => string,
+): readonly string[] {
+  const names = commands.map(({ name }) => name)
+  const ofFirst = names.filter((name) => name.startsWith(`${first} `))
+  if (isKnown) return [closest(`${first} ${verb}`, ofFirst)]
+  const ofVerb = names.filter((name) => name.split(' ')[1] === first)
+  if (ofVerb.length > 0 && ofVerb.length <= mostMeant) return ofVerb
+  const firsts = [...new Set(names.map((name) => name.split(' ')[0] ?? ''))]
+  const having = firsts.filter((one) => one.split('-').some((part) => part.startsWith(first)))
+  const near = having.length > 0 && having.length <= mostMeant ? having : [closest(first, firsts)]
+  const whole = near.map((one) => `${one} ${verb}`).filter((name) => names.includes(name))
+  return whole.length > 0 ? whole : near.map((one) => (names.includes(one) ? one : `${one} --help`))
+}
+
+const mostMeant = 3
 
 /** Failures that the libraries expect; their own code is loaded by now, as it threw them. */
 async function explain(error: unknown): Promise<Ended> {

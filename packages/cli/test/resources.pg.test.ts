@@ -139,6 +139,11 @@ test('rows are made, listed, shown, changed and deleted', async () => {
   const lines = await run('tickets', 'list', '--output', 'ndjson', '--fields', 'number,subject')
   expect(lines.stdout).toBe('{"number":2,"subject":"Jammed"}\n{"number":1,"subject":"The engine halts"}\n')
   const paged = await run('tickets', 'list', '--limit', '1', '--fields', 'number')
+  expect((await run('events', 'list', '--limit', '1')).stdout).toMatch(
+    /^ID +CREATEDAT +TYPE\n\S+ +\S+ +customer\.created\n$/,
+  )
+  const { stdout: helpOfCreate } = await run('webhooks', 'create', '--help')
+  expect(helpOfCreate).toMatch(/--endpoint TEXT +required; the field url: --url is the service/)
   expect(paged).toMatchObject({ stdout: 'NUMBER\n2\n', stderr: '1 of 2: --all shows every one\n' })
   expect((await run('tickets', 'list', '--status', 'closed')).stderr).toBe('nothing found\n')
   for (const words of [
@@ -340,9 +345,16 @@ test('headings are bold on a terminal, and nowhere when NO_COLOR is set', async 
 
 test('a name that is not there is answered with the one that was meant', async () => {
   const said = async (...words: string[]) => (await runHere(words)).stderr
-  expect(await said('tickts', 'list')).toContain('did you mean "deskwire tickets --help"?')
+  expect(await said('tickts', 'list')).toContain('did you mean "deskwire tickets list"?')
+  expect(await said('tickts')).toContain('did you mean "deskwire tickets --help"?')
   expect(await said('tickets', 'lst')).toContain('did you mean "deskwire tickets list"?')
   expect(await said('serv')).toContain('did you mean "deskwire serve"?')
+  expect(await said('customer', 'list')).toContain('did you mean "deskwire customers list"?')
+  expect(await said('org', 'list')).toContain('did you mean "deskwire organizations list"?')
+  expect(await said('keys', 'list')).toContain('did you mean "deskwire api-keys list"?')
+  expect(await said('verify')).toContain(
+    'did you mean "deskwire mirror verify" or "deskwire signature verify"?',
+  )
   expect(await said('tickets')).toContain('tickets needs one of: list, create, get, update, delete')
   expect(await said('backup', 'list')).toContain('there is no command "backup list"')
   expect((await runHere(['help', 'tickets', 'list'])).stdout).toMatch(/^deskwire tickets list: list/)

@@ -42,9 +42,10 @@ export async function followLog(
   // Without a choice these are all that the key may read.
   const types = events.length < eventTypes.length ? events : undefined
   let cursor = options.cursor ?? (await endOfLog(client))
+  const why = isLoopback(target.baseUrl) ? '' : ', as it cannot reach this machine'
   say(
     { following: target.baseUrl, ...forwardingRecord(place) },
-    `following the events of ${target.baseUrl}, which cannot reach this machine; Ctrl-C ends\n${forwardingText(place)}`,
+    `following the events of ${target.baseUrl}${why}, Ctrl-C ends\n${forwardingText(place)}`,
   )
   let isReachable = true
   const pause = (ms: number) => delay(ms, undefined, { signal: until }).catch(() => {})

@@ -67,7 +67,10 @@ export async function tryWithPing(client: Client, webhookId: string, caPath: str
     if (ping === 'gone' || ping?.status === 'succeeded') return
     if (ping?.status === 'failed') {
       const { code, message } = ping.lastError ?? { code: 'unknown', message: 'no reason was given' }
-      const advice = code === 'tls_error' ? `: restart the service with ${howToTrust(caPath)}` : ''
+      const advice =
+        code === 'tls_error'
+          ? `: a service with --dev trusts the authority in the directory listen of its data, which --dir names; or restart it with ${howToTrust(caPath)}`
+          : ''
       throw new CommandFailure(`the service cannot deliver here (${code}, ${message})${advice}`)
     }
     if (Date.now() > deadline) {

@@ -97,9 +97,10 @@ function valuesOf(
 
 function help({ name, method, path, summary, query, body }: Operation, words: readonly string[]): string {
   const usage = ['deskwire', name, ...words].join(' ')
-  const flags = [...query, ...body].map(({ name, required, type, values }) =>
+  const flags = [...query, ...body].map(({ name, field, required, type, values }) =>
     `  ${`--${name}${{ text: ' TEXT', list: ' TEXT,…', number: ' N', json: ' JSON', switch: '' }[type]}`.padEnd(22)} ${[
       ...(required ? ['required'] : []),
+      ...(kebab(field) === name ? [] : [`the field ${field}: --${kebab(field)} is the service`]),
       ...(values === null ? [] : [values.join(', ')]),
     ].join('; ')}`.trimEnd(),
   )
