@@ -14,8 +14,8 @@ interface SourceManifest {
   readonly publishConfig: Readonly<Record<string, unknown>>
   readonly bin?: Readonly<Record<string, string>>
   readonly exports?: Readonly<Record<string, string>>
-  /** Files that bundlers take instead of others for browsers. */
-  readonly browser?: Readonly<Record<string, string>>
+  /** Files by the condition of who imports them: bundles for browsers have some of their own. */
+  readonly imports?: Readonly<Record<string, Readonly<Record<string, string>>>>
   readonly dependencies?: Readonly<Record<string, string>>
   readonly devDependencies?: Readonly<Record<string, string>>
   readonly peerDependencies?: Readonly<Record<string, string>>
@@ -47,7 +47,7 @@ export function publishedManifest(
     publishConfig,
     ...kept
   } = source
-  const { name, bin, exports, browser, dependencies, peerDependencies, ...others } = kept
+  const { name, bin, exports, imports, dependencies, peerDependencies, ...others } = kept
   // All packages of a release have one version.
   const inRelease = (range: string, of: string) => (of.startsWith('@deskwire/') ? version : range)
   return {
@@ -63,10 +63,8 @@ export function publishedManifest(
         default: `./${built(path, '.js')}`,
       })),
     }),
-    ...(browser && {
-      browser: Object.fromEntries(
-        Object.entries(browser).map((pair) => pair.map((path) => `./${built(path, '.js')}`)),
-      ),
+    ...(imports && {
+      imports: mapValues(imports, (files) => mapValues(files, (path) => `./${built(path, '.js')}`)),
     }),
     ...(dependencies && { dependencies: mapValues(dependencies, inRelease) }),
     ...(peerDependencies && { peerDependencies: mapValues(peerDependencies, inRelease) }),

@@ -58,14 +58,14 @@ export const bytesOf = (body: RawBody): Uint8Array => {
   if (typeof body === 'string') return utf8(body)
   if (body instanceof Uint8Array) return body
   if (body instanceof ArrayBuffer) return new Uint8Array(body)
-  throw new TypeError('The body must be raw bytes or text, not parsed JSON.')
+  throw new TypeError('The body must be raw bytes, not parsed JSON.')
 }
 
 /** Throws TypeError for an empty secret, which would let anybody sign: most often a variable that is not set. */
 export const listOf = (secrets: Secrets): readonly string[] => {
   const list = [secrets].flat()
-  if (list.length > 0 && list.every((one) => typeof one === 'string' && one)) return list
-  throw new TypeError('Give a signing secret (whsec_…), none empty.')
+  if (list[0] && list.every((one) => typeof one === 'string' && one)) return list
+  throw new TypeError('Give a signing secret, none empty.')
 }
 
 /** Throws TypeError for a secret that the scheme cannot use. */

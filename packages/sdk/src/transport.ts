@@ -2,6 +2,7 @@
  * One call over HTTP: address, headers, repetition, problem. It knows neither kinds nor pages.
  * The API key goes to the base address and nowhere else: redirects are not followed.
  */
+import { wasNotSent, whyUnanswered } from '#unanswered'
 import { baseAddress, keyText, pathOf } from './address.ts'
 import { whyBlocked } from './blocked.ts'
 import { type CallPromise, type CallResponse, dataOf, requestIdOf } from './call-promise.ts'
@@ -15,7 +16,6 @@ import { defaultRetries, failureOf, type Method, pauseBefore, type RetryPolicy }
 import { parseRetryAfter } from './retry-after.ts'
 import { longestAnswer, longestDocument, overlong, textOf } from './text-of.ts'
 import { TimeLimit } from './time-limit.ts'
-import { wasNotSent, whyUnanswered } from './unanswered.ts'
 
 export interface Call {
   method: Method

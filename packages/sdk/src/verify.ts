@@ -29,10 +29,10 @@ export interface VerifyOptions {
 /** Why a delivery is refused, and what to do about it. */
 const advice = {
   missing_header: 'No signature header came.',
-  malformed_header: 'The headers need one unix time and a signature.',
+  malformed_header: 'The headers need one time and a signature.',
   timestamp_expired: 'Signed too long ago: a replay, or a fast clock here.',
   timestamp_in_future: 'Signed in the future: a slow clock here.',
-  signature_mismatch: 'No signature fits. Use the raw bytes and the key of this endpoint.',
+  signature_mismatch: 'No signature fits. Use raw bytes and the key of this endpoint.',
   not_an_event: 'No event. Update the SDK.',
 }
 
@@ -145,10 +145,9 @@ const headerOf = (headers: RequestHeaders, name: string): string => {
   return String(found ?? '')
 }
 
-/** Takes the same time wherever two texts of one length differ. */
+/** Takes the same time wherever two texts differ. */
 const equal = (given: string, expected: string): boolean => {
-  if (given.length !== expected.length) return false
-  let difference = 0
+  let difference = given.length ^ expected.length
   for (let n = 0; n < expected.length; n++) difference |= given.charCodeAt(n) ^ expected.charCodeAt(n)
-  return difference === 0
+  return !difference
 }
