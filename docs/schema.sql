@@ -1083,8 +1083,8 @@ $function$;
 -- subscriptions are noted, and workers create the deliveries in pieces after the commit.
 --
 -- They are created and due at the commit's stamp, so that a worker that has read to a position and goes on from
--- there misses none: stamps increase in the order of commits (`read-position.ts`). Where clocks are so far apart that this would
--- delay them, it is now instead, and the worker begins again.
+-- there misses none: stamps increase in the order of commits (`read-position.ts`). Where clocks are so far apart that
+-- this would delay them, it is now instead, and the worker begins again.
 --
 -- A queue that a worker holds is not changed, as its row would get a version with each commit: that worker is
 -- notified, and looks again before it releases the queue. Both lock the queue, so that they do not miss each other.

@@ -26,7 +26,10 @@ export const keyText = (text: string): string => {
   throw new TypeError('apiKey has characters that no key has: spaces or a line break, perhaps')
 }
 
-/** A path with these ids for each `{}` in it. An empty or dotted id would address the list or its parent, so it is refused before anything is sent. */
+/**
+ * A path with these ids for each `{}` in it. An empty or dotted id would address the list or its parent, so it is
+ * refused before anything is sent.
+ */
 export const pathOf = (path: string, [...ids]: readonly string[]): string =>
   path.replaceAll('{}', () => {
     const id = ids.shift()

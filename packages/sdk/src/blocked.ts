@@ -2,8 +2,8 @@
 import { pageOrigin } from './environment.ts'
 
 /**
- * A browser does not say why it keeps an answer from a page. This asks again, without the key, in the way that needs no consent; undefined
- * outside of pages, and where the page is of the service itself.
+ * A browser does not say why it keeps an answer from a page. This asks again, without the key, in the way that needs
+ * no consent; undefined outside of pages, and where the page is of the service itself.
  */
 export const whyBlocked = async (cause: unknown, address: string): Promise<string | undefined> => {
   const page = pageOrigin()

@@ -15,21 +15,25 @@ export interface RequestOptions extends CallOptions {
 }
 
 export interface Client extends Resources {
-  /** The calls that every kind has, of one by its part of the address (`tickets`): for programs that learn the kinds from the service. */
+  /**
+   * The calls that every kind has, of one by its part of the address (`tickets`): for programs that learn the kinds
+   * from the service.
+   */
   kind(name: string): Resource<Row, object, object>
   /** What the service says of itself, `openapi.json`: its kinds and their fields as they are in its release. */
   document(options?: CallOptions): CallPromise<unknown>
   /**
-   * Any call of the API, for one that has no method here: `request('GET', '/tickets?status=open')`. The path begins below the base
-   * address. Resolves to the parsed response, undefined where it has no body.
+   * Any call of the API, for one that has no method here: `request('GET', '/tickets?status=open')`. The path begins
+   * below the base address. Resolves to the parsed response, undefined where it has no body.
    */
   request(method: Method, path: string, options?: RequestOptions): CallPromise<unknown>
   readonly changes: Changes
 }
 
 /**
- * A client of the service at `baseUrl`, or at `DESKWIRE_URL` of the environment. It sends nothing yet and holds no connection of its own, so there is
- * nothing to close. Throws TypeError for a base address or key that cannot be used.
+ * A client of the service at `baseUrl`, or at `DESKWIRE_URL` of the environment. It sends nothing yet and holds no
+ * connection of its own, so there is nothing to close. Throws TypeError for a base address or key that cannot be
+ * used.
  */
 export const createClient = (options: ClientOptions = {}): Client => {
   const send = createSend(options)
@@ -46,8 +50,8 @@ export const createClient = (options: ClientOptions = {}): Client => {
 export interface AdminClient extends AdminResources {}
 
 /**
- * A client of the operator's API, which makes and manages organizations; `apiKey` is the operator's. Default: `DESKWIRE_ADMIN_KEY` of the
- * environment. Throws TypeError as `createClient` does.
+ * A client of the operator's API, which makes and manages organizations; `apiKey` is the operator's. Default:
+ * `DESKWIRE_ADMIN_KEY` of the environment. Throws TypeError as `createClient` does.
  */
 export const createAdminClient = (options: ClientOptions = {}): AdminClient =>
   adminResources(

@@ -1,12 +1,15 @@
-/** The methods of resources, each from a line that `npm run generate` writes: shorter than a class, and pages download it. */
+/**
+ * The methods of resources, each from a line that `npm run generate` writes: shorter than a class, and pages download
+ * it.
+ */
 import { byCursor, byNumberOrId, byWait, List, PagedList } from './list.ts'
 import type { CallOptions } from './options.ts'
 import type { Method } from './retry.ts'
 import type { Send } from './transport.ts'
 
 /**
- * What a method takes between its ids and its options: a `body`; a `query`; the filters of a list, whose next page begins after a row
- * (`list`), at a `cursor` or after a `wait`; nothing, for a `document` of any size.
+ * What a method takes between its ids and its options: a `body`; a `query`; the filters of a list, whose next page
+ * begins after a row (`list`), at a `cursor` or after a `wait`; nothing, for a `document` of any size.
  */
 type Sort = 'body' | 'query' | 'document' | 'list' | 'cursor' | 'wait'
 

@@ -25,7 +25,10 @@ export interface DigestParams {
 /** Ids of one call of `getMany`. */
 const idsOfCall = 100
 
-/** Objects that are created, read and listed. Every call throws DeskwireError, and repeats itself where `retry.ts` calls that safe. */
+/**
+ * Objects that are created, read and listed. Every call throws DeskwireError, and repeats itself where `retry.ts`
+ * calls that safe.
+ */
 export class Objects<T extends Row, Create extends object, Filters extends object, Created = T> {
   protected readonly send: Send
   protected readonly path: string
@@ -36,7 +39,10 @@ export class Objects<T extends Row, Create extends object, Filters extends objec
     this.path = `/${name}`
   }
 
-  /** Creates an object and returns it (without the read scope, `Written`). Safe to repeat: it always carries an Idempotency-Key. */
+  /**
+   * Creates an object and returns it (without the read scope, `Written`). Safe to repeat: it always carries an
+   * Idempotency-Key.
+   */
   create(input: Create, options?: CreateOptions): CallPromise<Created> {
     return this.send({ method: 'POST', path: this.path, body: input }, options)
   }
@@ -72,7 +78,10 @@ export class ChangeableObjects<
   Filters extends object,
   Created = T,
 > extends Objects<T, Create, Filters, Created> {
-  /** Changes the fields given. In doubt (`connection_failed`) the change may have been made: it is not repeated for you. */
+  /**
+   * Changes the fields given. In doubt (`connection_failed`) the change may have been made: it is not repeated for
+   * you.
+   */
   update(id: string, patch: Patch, options?: ChangeOptions): CallPromise<T> {
     return this.ofOne('PATCH', id, options, patch)
   }
@@ -105,8 +114,8 @@ export class Resource<T extends Row, Create extends object, Filters extends obje
   }
 
   /**
-   * Counts and digests of equal ranges of ids at one moment: compared with those of a copy at the same moment they say where it
-   * differs (`findDifferences`).
+   * Counts and digests of equal ranges of ids at one moment: compared with those of a copy at the same moment they
+   * say where it differs (`findDifferences`).
    */
   digests(params: DigestParams = {}, options?: CallOptions): CallPromise<RangeDigests> {
     return this.send({ method: 'GET', path: `${this.path}/digests`, query: params }, options)
@@ -139,8 +148,8 @@ export class Resource<T extends Row, Create extends object, Filters extends obje
   }
 
   /**
-   * Creates rows with their past, such as `createdAt` and `customerExternalId` (in the reference: `TicketImport`), without
-   * events. A row that has an item's `externalId` stays as it is. Needs the scope `import`.
+   * Creates rows with their past, such as `createdAt` and `customerExternalId` (in the reference: `TicketImport`),
+   * without events. A row that has an item's `externalId` stays as it is. Needs the scope `import`.
    */
   import(items: readonly ImportOf<Create>[], options?: CreateOptions): CallPromise<BatchAnswer> {
     return this.#batch('import', items, options)
@@ -169,8 +178,8 @@ export class ChangeableResource<
   Filters extends object,
 > extends Resource<T, Create, Filters> {
   /**
-   * Changes the fields given and returns the row (without the read scope, `Written`). In doubt (`connection_failed`) the change may
-   * have been made: it is not repeated for you.
+   * Changes the fields given and returns the row (without the read scope, `Written`). In doubt (`connection_failed`)
+   * the change may have been made: it is not repeated for you.
    */
   update(id: string, patch: Patch, options?: ChangeOptions): CallPromise<T> {
     return this.ofOne('PATCH', id, options, patch)

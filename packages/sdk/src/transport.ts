@@ -27,7 +27,10 @@ export interface Call {
   body?: unknown
   /** Media types of the response. Default: JSON. */
   accept?: string
-  /** Returns the body of a success as it arrives, a ReadableStream of bytes. Reading it may still fail, and is not repeated. */
+  /**
+   * Returns the body of a success as it arrives, a ReadableStream of bytes. Reading it may still fail, and is not
+   * repeated.
+   */
   stream?: boolean
   /** The response has no largest size, and no longest time while it arrives. */
   isDocument?: boolean

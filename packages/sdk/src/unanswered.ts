@@ -1,6 +1,6 @@
 /**
- * Why no answer arrived: one sentence for each cause that a runtime tells apart, which names the host, and what to do. Bundles for browsers,
- * which tell no cause, have `unanswered-page.ts` instead (`imports` in package.json).
+ * Why no answer arrived: one sentence for each cause that a runtime tells apart, which names the host, and what to
+ * do. Bundles for browsers, which tell no cause, have `unanswered-page.ts` instead (`imports` in package.json).
  */
 
 /** What the errors of `fetch` carry, as far as a runtime says. */

@@ -1,6 +1,6 @@
 /**
- * The exports for clients that check objects before they send them, as an import does: the kinds, and how an object is parsed. Nothing here
- * needs a database, and `@deskwire/cli` contains what is loaded by it.
+ * The exports for clients that check objects before they send them, as an import does: the kinds, and how an object
+ * is parsed. Nothing here needs a database, and `@deskwire/cli` contains what is loaded by it.
  */
 export { kinds } from './desk/index.ts'
 export { quoted } from './kernel/errors.ts'

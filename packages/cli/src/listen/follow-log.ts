@@ -1,6 +1,6 @@
 /**
- * For a service that cannot reach this machine: its events are read in their order, and each is passed on once, as a delivery would
- * be. Nothing is registered.
+ * For a service that cannot reach this machine: its events are read in their order, and each is passed on once, as a
+ * delivery would be. Nothing is registered.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client, DeskwireError, EventPage, ListedEvent, WebhookEvent } from '@deskwire/sdk'
@@ -83,12 +83,18 @@ export async function followLog(
   else printError(`to go on from here: --cursor ${plain(cursor)}\n`)
 }
 
-/** The cursor after the last event that there is: by the service's clock, which the one of this machine may differ from. */
+/**
+ * The cursor after the last event that there is: by the service's clock, which the one of this machine may differ
+ * from.
+ */
 async function endOfLog(client: Client): Promise<string> {
   return (await client.events.list({ subject: nothing, limit: 1 }).page()).pagination.nextCursor
 }
 
-/** The cursor after the first events of a page; the page's own where the service does not answer, so that none is left out. */
+/**
+ * The cursor after the first events of a page; the page's own where the service does not answer, so that none is left
+ * out.
+ */
 async function cursorAfter(
   client: Client,
   page: { readonly types: readonly string[] | undefined; readonly cursor: string; readonly limit: number },

@@ -1,4 +1,7 @@
-/** A form on the version of an object that it was opened on. Both version and input outlive a reload and an ended session. */
+/**
+ * A form on the version of an object that it was opened on. Both version and input outlive a reload and an ended
+ * session.
+ */
 import { readJson } from '@deskwire/sdk/json'
 import { useEffect, useState } from 'react'
 import { type DefaultValues, type FieldValues, type UseFormReturn, useForm } from 'react-hook-form'

@@ -1,7 +1,7 @@
 /**
- * What was typed and not sent, for as long as the tab is open: it outlives a reload and an ended session, and is forgotten
- * when the user signs out. It belongs to the organization, and within it to whoever has a key, or to the session of one
- * link: who opens another link may be somebody else.
+ * What was typed and not sent, for as long as the tab is open: it outlives a reload and an ended session, and is
+ * forgotten when the user signs out. It belongs to the organization, and within it to whoever has a key, or to the
+ * session of one link: who opens another link may be somebody else.
  */
 import { readJson } from '@deskwire/sdk/json'
 import { sessionLink, sessionOrganization } from './store.ts'

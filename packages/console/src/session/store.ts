@@ -136,7 +136,10 @@ function send(said: Said): void {
 /** Milliseconds that a new tab waits for the others. */
 const answersWithin = 150
 
-/** Takes over the session of another tab, if this one has none, and keeps to it from then on. `onSignOut`: in another tab. */
+/**
+ * Takes over the session of another tab, if this one has none, and keeps to it from then on. `onSignOut`: in another
+ * tab.
+ */
 export function joinTabs(onSignOut: () => void): Promise<void> {
   return new Promise((resolve) => {
     if (tabs === null) return resolve()

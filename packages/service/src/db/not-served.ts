@@ -1,4 +1,7 @@
-/** How a database refuses statements for an organization that it does not serve, as another has it. Nothing was changed. */
+/**
+ * How a database refuses statements for an organization that it does not serve, as another has it. Nothing was
+ * changed.
+ */
 import { OrganizationGone } from './call-function.ts'
 
 /** PostgreSQL's error code of the refusal. */

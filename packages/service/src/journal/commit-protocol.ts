@@ -98,7 +98,9 @@ function recordText(values: readonly (string | null)[]): string {
 /** Needs no quotes: ids, numbers, times and words. */
 const plain = /^[\w:.+-]+$/
 
-/** Of entries of `changes` and `heads`: a quote within a value is written twice, and JSON escapes control characters. */
+/**
+ * Of entries of `changes` and `heads`: a quote within a value is written twice, and JSON escapes control characters.
+ */
 export const separator = '\x1e"\x1e'
 
 /** An attribute of a composite value. */

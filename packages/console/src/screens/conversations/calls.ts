@@ -12,8 +12,8 @@ export async function move(id: string, to: Move, ifMatch?: string): Promise<Conv
 const lookedAt = 20
 
 /**
- * Resolves a conversation, unless the customer wrote something that is not in `seen`: then it returns that, newest first, and
- * nothing has changed. `seen` is null for keys that may not read messages.
+ * Resolves a conversation, unless the customer wrote something that is not in `seen`: then it returns that, newest
+ * first, and nothing has changed. `seen` is null for keys that may not read messages.
  */
 export async function resolveRead(id: string, seen: ReadonlySet<string> | null): Promise<readonly Message[]> {
   for (let tried = 1; ; tried++) {

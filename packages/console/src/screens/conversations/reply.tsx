@@ -1,6 +1,6 @@
 /**
- * The reply, or an internal note. Drafts survive navigation; a reply is sent once, however often sending is tried. What is
- * typed while it is sent stays.
+ * The reply, or an internal note. Drafts survive navigation; a reply is sent once, however often sending is tried.
+ * What is typed while it is sent stays.
  */
 import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, type RefObject, useId, useRef, useState } from 'react'

@@ -1,6 +1,6 @@
 /**
- * A change of an object, made to the version that the user saw. Another version that changed the same fields is a conflict,
- * and the user decides; an object that was removed is shown as removed.
+ * A change of an object, made to the version that the user saw. Another version that changed the same fields is a
+ * conflict, and the user decides; an object that was removed is shown as removed.
  */
 import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
@@ -27,7 +27,9 @@ interface ChangeOf<T> {
   readonly done?: ((row: T) => unknown) | undefined
 }
 
-/** `save` throws refusals, for a form; `put` shows them. Both show `dialog` for a conflict; `isAsking` while they do. */
+/**
+ * `save` throws refusals, for a form; `put` shows them. Both show `dialog` for a conflict; `isAsking` while they do.
+ */
 export function useChange<K extends Editable>(
   kind: K,
   /** When the user chose to keep the other version. */
