@@ -102,13 +102,13 @@ function fish(commands: readonly Completion[]): string {
   const offer = (when: string, what: string) => `complete -c deskwire -n ${quoted(when)} ${what}`
   const lines = commands.flatMap(({ name, summary, flags, words }) => {
     const [first = '', second] = name.split(' ')
-    const told = `-d ${quoted(summary)}`
+    const description = `-d ${quoted(summary)}`
     return [
       ...(second === undefined
-        ? [offer('__deskwire_is', `-f -a ${first} ${told}`)]
+        ? [offer('__deskwire_is', `-f -a ${first} ${description}`)]
         : [
             offer('__deskwire_is', `-f -a ${first}`),
-            offer(`__deskwire_is ${first}`, `-f -a ${second} ${told}`),
+            offer(`__deskwire_is ${first}`, `-f -a ${second} ${description}`),
           ]),
       ...flags.map((flag) => offer(`__deskwire_begins ${name}`, `-l ${flag.slice(2)}`)),
       ...(words.length === 0 ? [] : [offer(`__deskwire_is ${name}`, `-f -a ${quoted(words.join(' '))}`)]),

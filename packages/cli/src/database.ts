@@ -90,14 +90,14 @@ interface Work {
   readonly installation: Installation
 }
 
-type Asked = Pick<DatabaseCommand<never, never>, 'config' | 'database'>
+type DatabaseFlags = Pick<DatabaseCommand<never, never>, 'config' | 'database'>
 
 /**
  * Opens the databases that the settings name, and closes them when `work` is done. An embedded database that no
  * service runs just now is started for as long as that takes.
  */
 export async function withInstallation(
-  { config }: Pick<Asked, 'config'>,
+  { config }: Pick<DatabaseFlags, 'config'>,
   work: (installation: Installation) => Promise<void>,
 ): Promise<void> {
   const installation = await openInstallation(config, commandLog())
@@ -109,21 +109,22 @@ export async function withInstallation(
 }
 
 /** Of several databases the one that is named has to be. */
-export function withDatabase(asked: Asked, work: (on: Work) => Promise<void>): Promise<void> {
-  return withInstallation(asked, (installation) => {
+export function withDatabase(command: DatabaseFlags, work: (on: Work) => Promise<void>): Promise<void> {
+  return withInstallation(command, (installation) => {
     const names = installation.databases.flatMap(({ name }) => name ?? [])
-    if (asked.database === null && names.length > 0)
+    if (command.database === null && names.length > 0)
       throw new UsageError(`--database must say which one is meant, of ${names.join(', ')}`)
     const [only] = installation.databases
-    const database = asked.database === null ? only : installation.named(asked.database)
+    const database = command.database === null ? only : installation.named(command.database)
     return work({ pool: database.pool, database, installation })
   })
 }
 
 /** All databases, brought up to date, one after the other; or the one that is named. */
-export function withEach(asked: Asked, work: (on: Work) => Promise<void>): Promise<void> {
-  return withInstallation(asked, async (installation) => {
-    const databases = asked.database === null ? installation.databases : [installation.named(asked.database)]
+export function withEach(command: DatabaseFlags, work: (on: Work) => Promise<void>): Promise<void> {
+  return withInstallation(command, async (installation) => {
+    const databases =
+      command.database === null ? installation.databases : [installation.named(command.database)]
     for (const database of databases) {
       await migrateDatabase(database)
       await work({ pool: database.pool, database, installation })
@@ -135,11 +136,11 @@ export function withEach(asked: Asked, work: (on: Work) => Promise<void>): Promi
  * The database that has the organization, brought up to date. @throws UsageError where there is no such organization.
  */
 export function withDatabaseOf(
-  asked: Pick<Asked, 'config'>,
+  command: Pick<DatabaseFlags, 'config'>,
   organizationId: string,
   work: (on: Work) => Promise<void>,
 ): Promise<void> {
-  return withInstallation(asked, async (installation) => {
+  return withInstallation(command, async (installation) => {
     await migrateDatabase(installation.databases[0])
     const database = await installation.databaseOf(organizationId)
     if (database === null) throw new UsageError(`there is no organization ${organizationId}`)

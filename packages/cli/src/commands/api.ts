@@ -48,11 +48,11 @@ Examples:
     )
     const client = clientOf(requireTarget('api', texts))
     const isRead = method === 'GET' || method === 'DELETE'
-    const asked = isRead ? queryOf(fields) : ''
+    const query = isRead ? queryOf(fields) : ''
     const address = `/${path.replace(/^\//, '').replace(/^v1\//, '')}`
-    const joint = asked === '' ? '' : address.includes('?') ? '&' : '?'
+    const joint = query === '' ? '' : address.includes('?') ? '&' : '?'
     const body = !isRead && hasFields ? { body: fields } : {}
-    show(await client.request(method, `${address}${joint}${asked}`, { headers, ...body }), shown)
+    show(await client.request(method, `${address}${joint}${query}`, { headers, ...body }), shown)
   },
 }
 

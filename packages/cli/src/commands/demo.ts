@@ -1,6 +1,6 @@
 import { clientFlags, clientHelp, readTarget } from '../client.ts'
 import type { Command } from '../command.ts'
-import { type DemoOptions, runDemo, type Told } from '../demo/run.ts'
+import { type DemoOptions, type DemoProgress, runDemo } from '../demo/run.ts'
 import { startServer, temporaryDirectory } from '../demo/server.ts'
 import { CommandFailure } from '../failure.ts'
 import { parseFlags } from '../flags.ts'
@@ -27,8 +27,8 @@ Example:
     const { texts, switches } = parseFlags(args, { texts: [...clientFlags, 'dir'], switches: ['json'] })
     // Without the flag the demo is one of its own, whatever the environment names.
     const target = texts.url === undefined && texts.key === undefined ? null : readTarget(texts)
-    const tell = (told: Told | { step: 'server'; url: string }) => {
-      printOut(switches.json ? `${JSON.stringify(told)}\n` : sentence(told))
+    const tell = (progress: DemoProgress | { step: 'server'; url: string }) => {
+      printOut(switches.json ? `${JSON.stringify(progress)}\n` : sentence(progress))
     }
     const startedAt = Date.now()
     const signal = interrupted()
@@ -54,14 +54,14 @@ Example:
   },
 }
 
-function sentence(told: Told | { step: 'server'; url: string }): string {
-  switch (told.step) {
+function sentence(progress: DemoProgress | { step: 'server'; url: string }): string {
+  switch (progress.step) {
     case 'server':
-      return `Service    ${told.url}\n`
+      return `Service    ${progress.url}\n`
     case 'receiver':
-      return `Receiver   ${told.url}, registered for ${told.eventTypes} event types\n\n${row('event', 'at the receiver', 'in the sync')}`
+      return `Receiver   ${progress.url}, registered for ${progress.eventTypes} event types\n\n${row('event', 'at the receiver', 'in the sync')}`
     case 'event': {
-      const { type, count, ms, bytes, stamp } = told
+      const { type, count, ms, bytes, stamp } = progress
       return row(
         count > 1 ? `${type} x ${count}` : type,
         `verified, ${ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`}`,
@@ -69,15 +69,15 @@ function sentence(told: Told | { step: 'server'; url: string }): string {
       )
     }
     case 'killed':
-      return `\nkill -9 ${told.pid}: the worker, in the middle of an attempt, with ${told.pending} tickets under way.\n`
+      return `\nkill -9 ${progress.pid}: the worker, in the middle of an attempt, with ${progress.pending} tickets under way.\n`
     case 'not killed':
       return '\nThe worker of that service is not killed; run deskwire demo without --url to see that.\n'
     case 'again':
-      return `Its successor sent that event again after ${(told.afterMs / 1_000).toFixed(1)} s, under the same id: ${told.eventId}\n\n`
+      return `Its successor sent that event again after ${(progress.afterMs / 1_000).toFixed(1)} s, under the same id: ${progress.eventId}\n\n`
     case 'deleted':
       return '\nAda is deleted, and with her the ticket, in one commit.\n\n'
     case 'exact':
-      return `${told.kind === 'customer' ? '\n' : ''}The copy of ${told.kind}s is exact: ${told.count}, digest ${told.digest}\n`
+      return `${progress.kind === 'customer' ? '\n' : ''}The copy of ${progress.kind}s is exact: ${progress.count}, digest ${progress.digest}\n`
   }
 }
 

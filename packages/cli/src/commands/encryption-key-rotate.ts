@@ -20,8 +20,8 @@ Example:
   DESKWIRE_ENCRYPTION_KEY_PREVIOUS="$OLD_KEY" DESKWIRE_ENCRYPTION_KEY="$NEW_KEY" deskwire encryption-key rotate
 `,
   async run(args) {
-    const asked = readCommand(args, ['database'])
-    const { json, config } = asked
+    const command = readCommand(args, ['database'])
+    const { json, config } = command
     const current = config.encryptionKey ?? (await loadEncryptionKey(config.dataDir))
     const previous = config.encryptionKeyPrevious
     if (current === null)
@@ -32,7 +32,7 @@ Example:
       throw new CommandFailure(
         'DESKWIRE_ENCRYPTION_KEY_PREVIOUS: nothing is set; it must be the key that DESKWIRE_ENCRYPTION_KEY replaces',
       )
-    await withEach(asked, async ({ pool, database }) => {
+    await withEach(command, async ({ pool, database }) => {
       const done = await rotateEncryptionKey(
         pool,
         { current, previous },
@@ -47,12 +47,16 @@ Example:
       screen.line('')
       const of = database.name === null ? {} : { database: database.name }
       const prefix = database.name === null ? '' : `${database.name}: `
-      printOut(json ? `${JSON.stringify({ ...of, ...done })}\n` : `${prefix}${told(done)}`)
+      printOut(json ? `${JSON.stringify({ ...of, ...done })}\n` : `${prefix}${sentence(done)}`)
     })
   },
 }
 
-function told({ secrets, responses, unreadable }: Awaited<ReturnType<typeof rotateEncryptionKey>>): string {
+function sentence({
+  secrets,
+  responses,
+  unreadable,
+}: Awaited<ReturnType<typeof rotateEncryptionKey>>): string {
   const lost =
     unreadable.length === 0
       ? ''

@@ -120,7 +120,7 @@ Examples:
       bar.end()
       printOut(switches.json ? `${JSON.stringify(record)}\n` : `${text}\n`)
     }
-    const told = {
+    const callbacks = {
       onLoaded: (progress) => {
         loaded = progress.rows
         bar.update(progress)
@@ -131,7 +131,7 @@ Examples:
       },
     } satisfies Partial<MirrorOptions>
     const writeExport = async (to: Place & { type: 'export' }) => {
-      const options = { client, signal, ...chosen, ...told, strings: switches.strings === true }
+      const options = { client, signal, ...chosen, ...callbacks, strings: switches.strings === true }
       const next =
         every === undefined
           ? undefined
@@ -162,7 +162,7 @@ Examples:
         adopts: switches.adopt === true,
         history: switches.history,
         ...chosen,
-        ...told,
+        ...callbacks,
         onChanges: (page) => tell({ type: 'batch', ...page }, batchText(page)),
         onCaughtUp: () => {
           const sentence = `${loaded === 0 ? '' : `${rowsText(loaded)} loaded; `}the copy in ${to.name} is up to date; deskwire mirror verify compares what it holds`
@@ -204,7 +204,7 @@ Examples:
         const pauseMs = failed
           ? Math.min(every, longestPause)
           : Math.max(0, began + every - performance.now())
-        if (failed) told.onTrouble({ type: 'unavailable', error: failed, pauseMs })
+        if (failed) callbacks.onTrouble({ type: 'unavailable', error: failed, pauseMs })
         await setTimeout(pauseMs, undefined, { signal })
       }
     } catch (error) {

@@ -16,11 +16,11 @@ Example:
   deskwire organizations list --json | jq -r '.organizations[] | select(.status == "suspended") | .organizationId'
 `,
   async run(args) {
-    const asked = readCommand(args, ['database'])
-    await withInstallation(asked, async ({ everywhere, databases, named }) => {
-      const only = asked.database === null ? null : named(asked.database).name
+    const command = readCommand(args, ['database'])
+    await withInstallation(command, async ({ everywhere, databases, named }) => {
+      const only = command.database === null ? null : named(command.database).name
       const listed = await listEverywhere(everywhere, { only })
-      print(listed, asked.json, databases[0].name !== null)
+      print(listed, command.json, databases[0].name !== null)
     })
   },
 }

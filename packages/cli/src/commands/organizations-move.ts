@@ -17,7 +17,7 @@ import { table } from '../table.ts'
 import { plain, printOut, screen } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'
 
-type Asked = Parameters<typeof withInstallation>[0]
+type OpenOptions = Parameters<typeof withInstallation>[0]
 
 export const organizationsMove: Command = {
   help: () => `deskwire organizations move ID --to NAME: move an organization to another database, while it works.
@@ -145,8 +145,11 @@ function shown(
 }
 
 /** All databases of the installation, for as long as `work` takes. */
-async function withDatabases(asked: Asked, work: (databases: Databases) => Promise<void>): Promise<void> {
-  await withInstallation(asked, async ({ databases, directory }) => {
+async function withDatabases(
+  command: OpenOptions,
+  work: (databases: Databases) => Promise<void>,
+): Promise<void> {
+  await withInstallation(command, async ({ databases, directory }) => {
     if (directory === null)
       throw new UsageError(
         'there is one database: DESKWIRE_DATABASES names several, each with a name (deskwire serve --help)',

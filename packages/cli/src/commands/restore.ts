@@ -60,7 +60,7 @@ Example:
         log: commandLog(),
       })
       const moved = movedTo === null ? '' : `\nThe database that was there is now ${movedTo}.`
-      print({ ...summary, movedTo }, `${told(summary)}${moved}`)
+      print({ ...summary, movedTo }, `${sentence(summary)}${moved}`)
       return
     }
     await withDatabase({ config, database }, async ({ pool, database: target, installation }) => {
@@ -73,12 +73,12 @@ Example:
       const settled = await installation.settle(target)
       print(
         { ...summary, ...(settled !== null && { directory: settled }) },
-        `${told(summary)}${settled === null ? '' : `\n${toldOf(settled).trimEnd()}`}`,
+        `${sentence(summary)}${settled === null ? '' : `\n${toldOf(settled).trimEnd()}`}`,
       )
     })
   },
 }
 
-function told({ rows, organizations, restoredTo, epoch }: Awaited<ReturnType<typeof restore>>): string {
+function sentence({ rows, organizations, restoredTo, epoch }: Awaited<ReturnType<typeof restore>>): string {
   return `${rows} rows of ${organizations} organizations are back as of ${restoredTo}; epoch ${epoch} begins, and clients sync anew.`
 }

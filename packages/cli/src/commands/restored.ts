@@ -24,13 +24,13 @@ Example:
   deskwire backup mark-restored --database-url postgres://desk@db.internal/desk
 `,
   async run(args) {
-    const asked = readCommand(args, ['database'])
-    await withDatabase(asked, async ({ pool, database, installation }) => {
+    const command = readCommand(args, ['database'])
+    await withDatabase(command, async ({ pool, database, installation }) => {
       await migrateDatabase(database)
       const began = await markRestored(pool, await readDatabaseClock(pool))
       const settled = await installation.settle(database)
       printOut(
-        asked.json
+        command.json
           ? `${JSON.stringify({ ...began, ...(settled !== null && { directory: settled }) })}\n`
           : `epoch ${began.epoch} begins; ${began.organizations} ${began.organizations === 1 ? 'organization is' : 'organizations are'} told\n`,
       )

@@ -137,10 +137,10 @@ export function createDesk(baseUrl: string, apiKey: string): Desk {
 
   async function page(path: string, query: Query): Promise<Page> {
     const { status, text, json } = await call('GET', path, query)
-    const asked = `GET ${path}?${new URLSearchParams(query as Record<string, string>)}`
-    require(status === 200, () => `${asked} answered ${status}: ${short(text)}`)
+    const request = `GET ${path}?${new URLSearchParams(query as Record<string, string>)}`
+    require(status === 200, () => `${request} answered ${status}: ${short(text)}`)
     const isPage = Array.isArray(json?.data) && typeof json?.pagination?.hasMore === 'boolean'
-    require(isPage, () => `${asked} answered no page: ${short(text)}`)
+    require(isPage, () => `${request} answered no page: ${short(text)}`)
     return { data: json.data, pagination: json.pagination, text }
   }
 

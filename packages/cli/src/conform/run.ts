@@ -23,7 +23,7 @@ export interface Finding {
  */
 export async function tryRules(
   desk: Desk,
-  told: (finding: Finding) => void = () => {},
+  onFinding: (finding: Finding) => void = () => {},
   tried: readonly Rule[] = rules,
 ): Promise<readonly Finding[]> {
   const findings: Finding[] = []
@@ -37,7 +37,7 @@ export async function tryRules(
     )
     const finding = { rule: id, says, section, holds: seen === null, seen }
     findings.push(finding)
-    told(finding)
+    onFinding(finding)
   }
   return findings
 }

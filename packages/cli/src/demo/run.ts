@@ -15,7 +15,7 @@ import { type Arrival, Arrivals } from './arrivals.ts'
 import { Follower } from './follower.ts'
 
 /** What the demo has to tell, step by step. */
-export type Told =
+export type DemoProgress =
   | {
       readonly step: 'receiver'
       readonly url: string
@@ -47,7 +47,7 @@ export interface DemoOptions {
   readonly authority: KnownAuthority
   /** The worker that may be killed; null when it is not the demo's. */
   readonly workerPid: () => number | null
-  readonly tell: (told: Told) => void
+  readonly tell: (progress: DemoProgress) => void
   readonly signal: AbortSignal
 }
 
@@ -122,22 +122,22 @@ export async function runDemo({ target, authority, workerPid, tell, signal }: De
     follower: Follower<Customer> | Follower<Ticket>,
     pages: 'new pages' | 'same pages' = 'new pages',
   ): Promise<Arrival[]> {
-    const came = await Promise.all(ids.map((id) => arrivals.of(type, id)))
+    const arrived = await Promise.all(ids.map((id) => arrivals.of(type, id)))
     if (pages === 'new pages') await follower.catchUp()
-    for (const { event, data } of came) {
+    for (const { event, data } of arrived) {
       if (!follower.has(data)) throw new CommandFailure(`${type} ${event.id} and the sync differ: ${data}`)
     }
-    const last = came.at(-1) as Arrival
+    const last = arrived.at(-1) as Arrival
     const data = last.event.data as { updatedAt?: string; removedAt?: string }
     tell({
       step: 'event',
       type,
-      count: came.length,
-      ms: Math.max(0, ...came.map(({ at }) => at - Date.parse(since))),
-      bytes: came.reduce((sum, one) => sum + Buffer.byteLength(one.data), 0),
+      count: arrived.length,
+      ms: Math.max(0, ...arrived.map(({ at }) => at - Date.parse(since))),
+      bytes: arrived.reduce((sum, one) => sum + Buffer.byteLength(one.data), 0),
       stamp: data.removedAt ?? data.updatedAt ?? '',
     })
-    return came
+    return arrived
   }
 
   /** Kills the worker while its first attempt waits for an answer, and sees that everything arrives all the same. */

@@ -47,10 +47,10 @@ export async function startServer(directory: string, caPath: string): Promise<De
   let worker: number | null = null
   let lastError = ''
   createInterface({ input: child.stderr }).on('line', (line) => {
-    const said = logged(line)
-    if (said.msg === 'the worker was started') worker = said.pid ?? null
-    if (said.level === undefined || said.level === 'error' || said.level === 'fatal')
-      lastError = said.msg ?? line
+    const entry = logged(line)
+    if (entry.msg === 'the worker was started') worker = entry.pid ?? null
+    if (entry.level === undefined || entry.level === 'error' || entry.level === 'fatal')
+      lastError = entry.msg ?? line
   })
 
   async function stop(): Promise<void> {

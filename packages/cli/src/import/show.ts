@@ -19,14 +19,14 @@ export function createShow(
   { total, done, now }: { readonly total: number; readonly done: number; now(): number },
 ): Show {
   const begun = now()
-  let told = 0
+  let shown = 0
   return {
     update(counts, rejects) {
       output.line('')
       for (const { line, error } of rejects) {
-        if (told < toldLines) output.write(`line ${line}: ${plain(error)}\n`)
-        if (told === toldLines) output.write('further lines are not shown\n')
-        told++
+        if (shown < toldLines) output.write(`line ${line}: ${plain(error)}\n`)
+        if (shown === toldLines) output.write('further lines are not shown\n')
+        shown++
       }
       if (!output.isTTY) return
       const perSecond = (counts.rows - done) / Math.max(0.001, (now() - begun) / 1_000)

@@ -20,8 +20,8 @@ const pauseMs = 1_000
 const nothing = '01980000-0000-7000-8000-000000000000'
 
 /** Whether events are to be read: an endpoint on this machine would be no use to the service. */
-export function followsLog({ target }: Place, asked: boolean): boolean {
-  return target !== null && (asked || !isLoopback(target.baseUrl))
+export function followsLog({ target }: Place, isRequested: boolean): boolean {
+  return target !== null && (isRequested || !isLoopback(target.baseUrl))
 }
 
 /** Follows the events until `until` aborts, from `cursor` on, or from now. Rejects when the key may not read them. */

@@ -38,10 +38,10 @@ export function resourceCommand(operation: Operation): Command {
       const parameters = valuesOf(query, all, given.switches)
       const client = clientOf(requireTarget(name, all))
       if (given.switches.all) return await showAll(allRows(client, operation, given.words, parameters), shown)
-      const asked = new URLSearchParams(parameters as Record<string, string>)
+      const search = new URLSearchParams(parameters as Record<string, string>)
       let n = 0
       const address = path.replaceAll(/\{\w+\}/g, () => encodeURIComponent(given.words[n++] ?? ''))
-      const response = await client.request(method, `${address}${asked.size === 0 ? '' : `?${asked}`}`, {
+      const response = await client.request(method, `${address}${search.size === 0 ? '' : `?${search}`}`, {
         ...(takesBody && { body: sent }),
       })
       if (response !== undefined) show(response, shown, isList)

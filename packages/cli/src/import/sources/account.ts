@@ -279,7 +279,7 @@ function flatOf(value: unknown): string | number | boolean | null {
 const longestBody = 64_000
 const mostAttachments = 15
 
-interface Said {
+interface ThreadPart {
   readonly id: string
   readonly thread: string
   readonly kind: Comment['kind']
@@ -301,9 +301,9 @@ interface Said {
  * The rows that a comment makes: none where it says nothing, several where its text is longer than a message can be.
  * Attachments are links, in the text of a note and where a message cannot hold them otherwise.
  */
-export function commentRows(said: Said, fitting: Fitting): readonly Comment[] {
-  const { id, thread, kind, author, contentType } = said
-  const links = said.attachments.map((one) => ({
+export function commentRows(part: ThreadPart, fitting: Fitting): readonly Comment[] {
+  const { id, thread, kind, author, contentType } = part
+  const links = part.attachments.map((one) => ({
     fileName: lineOf(one.name || 'attachment'),
     contentType: one.type || 'application/octet-stream',
     sizeBytes: one.size,
@@ -315,18 +315,18 @@ export function commentRows(said: Said, fitting: Fitting): readonly Comment[] {
       : []
   const others = links.filter((link) => !held.includes(link))
   const written = others.map((link) => linkText(link.fileName, link.url, contentType))
-  const texts = [textOf(said.body), ...written].filter((text) => text !== null)
+  const texts = [textOf(part.body), ...written].filter((text) => text !== null)
   if (texts.length === 0 && held.length === 0) return []
   const whole = fitting.text(texts.join('\n'), 'its text')
-  if (said.createdAt === null)
+  if (part.createdAt === null)
     fitting.list('changed', 'has no time that can be read: the time of the import is taken')
   const pieces =
     whole === '' ? [null] : piecesOf(whole, longestBody, contentType === 'html' ? ['>', ' '] : ['\n', ' '])
   const direction = author.type === 'customer' ? 'inbound' : 'outbound'
   return pieces.map((body, n): Comment => {
-    const common = { body, ...(said.createdAt === null ? {} : { createdAt: said.createdAt }) }
+    const common = { body, ...(part.createdAt === null ? {} : { createdAt: part.createdAt }) }
     if (kind === 'note') return { kind, id, thread, author, row: common }
-    const externalId = n === 0 ? said.externalId : `${said.externalId}-${n + 1}`
+    const externalId = n === 0 ? part.externalId : `${part.externalId}-${n + 1}`
     const row = { externalId, direction, ...common, contentType, ...(n === 0 ? { attachments: held } : {}) }
     return { kind, id, thread, author, row }
   })

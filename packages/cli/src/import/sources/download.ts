@@ -168,8 +168,8 @@ export function pauseAfter(
   now: number,
 ): number | null {
   if (status !== 429 && status < 500) return null
-  const asked = parseRetryAfter(headers.get('retry-after'), now)
-  if (asked !== undefined) return asked
+  const retryAfter = parseRetryAfter(headers.get('retry-after'), now)
+  if (retryAfter !== undefined) return retryAfter
   const reset = Number(headers.get('x-ratelimit-reset') ?? Number.NaN) * 1_000
   if (status === 429 && reset >= now) return Math.min(reset - now, 3_600_000) + 1_000
   return backoff(attempt)

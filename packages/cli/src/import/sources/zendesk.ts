@@ -328,9 +328,9 @@ export function zendesk(prefix: string = 'zendesk'): Account {
       const given = Array.isArray(ticket.comments) ? objectsIn(ticket.comments) : audits
       const said = commentsIn(given, { ticket: id, requester: customer, at: ticket.created_at })
       const title = fitting.line(textOf(ticket.subject) ?? ticket.raw_subject, 'subject')
-      const told = textOf(ticket.description)
-      const subject = title ?? lineOf(told?.trim().split('\n')[0] ?? `Ticket ${id}`)
-      const whole = told === null ? null : fitting.text(told, 'its description')
+      const originalText = textOf(ticket.description)
+      const subject = title ?? lineOf(originalText?.trim().split('\n')[0] ?? `Ticket ${id}`)
+      const whole = originalText === null ? null : fitting.text(originalText, 'its description')
       const hasSaid = said.comments.length > 0
       // The first comment has the same text.
       const description =
