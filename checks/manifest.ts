@@ -217,6 +217,13 @@ export const checks: Readonly<Record<string, Check>> = {
     minutes: 5,
     when: 'night',
   },
+  clients: {
+    shows: 'what the SDK does and costs next to clients of others',
+    program: ['checks/clients.ts'],
+    needs: [registries],
+    minutes: 2,
+    when: 'release',
+  },
   machines: {
     shows: 'npm ci && npm start works, or names the cause, on machines as people have them',
     program: ['checks/machines.ts'],

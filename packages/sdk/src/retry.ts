@@ -1,6 +1,6 @@
 /**
  * When a call is repeated. What is safe depends on what is known about the first sending, so a failure is
- * classed by that, and one total table says which method may be repeated after it.
+ * classed by that.
  */
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
@@ -20,12 +20,8 @@ export type Failure = 'not_begun' | 'unknown' | 'final'
  * DELETE in doubt may not: had the first one worked, the second could overwrite what somebody else wrote since,
  * or report 412 or 404 about its own success. The caller decides, best with `ifMatch`.
  */
-const repeatable: Record<Method, Record<Failure, boolean>> = {
-  GET: { not_begun: true, unknown: true, final: false },
-  POST: { not_begun: true, unknown: true, final: false },
-  PATCH: { not_begun: true, unknown: false, final: false },
-  DELETE: { not_begun: true, unknown: false, final: false },
-}
+const isSafe = ({ method, failure }: { method: Method; failure: Failure }): boolean =>
+  failure === 'not_begun' || (failure === 'unknown' && (method === 'GET' || method === 'POST'))
 
 /** How often and how long apart. Every part can be replaced, so that a test waits for nothing. */
 export interface RetryPolicy {
@@ -86,7 +82,7 @@ export const pauseBefore = (
   call: { method: Method; failure: Failure; retryAfterMs: number | undefined },
 ): number | undefined => {
   const asked = call.retryAfterMs ?? 0
-  if (attempt >= policy.limit || !repeatable[call.method][call.failure] || asked > policy.maxRetryAfterMs) {
+  if (attempt >= policy.limit || !isSafe(call) || asked > policy.maxRetryAfterMs) {
     return undefined
   }
   return asked + policy.random() * Math.min(policy.maxMs, policy.baseMs * 2 ** attempt)
