@@ -203,6 +203,7 @@ export function ConversationView({
           {mayWrite && may('teammates:read') && (
             <FilterSelect
               label="Assignee"
+              shortcut="a"
               every="Unassigned"
               value={assigneeId ?? undefined}
               isBusy={changing.isBusy}
@@ -215,7 +216,7 @@ export function ConversationView({
           {isDeleting && <Button onClick={() => setDeleting(false)}>Done deleting</Button>}
           {mayWrite &&
             (status === 'open' ? (
-              <Button isBusy={moving} onClick={() => void beginResolving()()}>
+              <Button aria-keyshortcuts="e" isBusy={moving} onClick={() => void beginResolving()()}>
                 Resolve
               </Button>
             ) : (
@@ -367,7 +368,7 @@ export function ConversationView({
         >
           <p>The customer wrote while you were replying:</p>
           {unread.messages.toReversed().map((message) => (
-            <blockquote key={message.id} dir="auto">
+            <blockquote key={message.id} className={css.unread} dir="auto">
               {clipped(message.body || 'Attachment', 200)}
             </blockquote>
           ))}

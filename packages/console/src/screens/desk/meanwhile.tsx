@@ -22,6 +22,7 @@ export function Meanwhile<T extends Versioned>({ base, now }: { readonly base: T
           ))}
         </ul>
         <p>
+          {'Saved '}
           <Time at={now.updatedAt} />
           {by !== undefined && (
             <>
