@@ -3,7 +3,7 @@
  * new rows wait behind a count.
  */
 import { Link, type LinkProps } from '@tanstack/react-router'
-import { type KeyboardEvent, type ReactNode, useState } from 'react'
+import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react'
 import type { List, Row } from '../api/list.ts'
 import { isRemoved } from '../api/live.ts'
 import { Button } from './button.tsx'
@@ -59,9 +59,17 @@ export function DataTable<T extends Row>({
   const tip = useTip()
   const drawn = useDrawnRows(rows.length)
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set())
-  function toggle(id: string): void {
+  const lastPicked = useRef(0)
+  /** With Shift: all rows from the last one. */
+  function toggle(index: number, isRange: boolean): void {
     const next = new Set(picked)
-    if (!next.delete(id)) next.add(id)
+    const isOn = !picked.has(rows[index]?.id ?? '')
+    const [from, to] = [isRange ? lastPicked.current : index, index].sort((a, b) => a - b) as [number, number]
+    for (const row of rows.slice(from, to + 1)) {
+      if (isOn && !list.isGone(row)) next.add(row.id)
+      else next.delete(row.id)
+    }
+    lastPicked.current = index
     setPicked(next)
   }
   const chosen = rows.filter((row) => picked.has(row.id) && !list.isGone(row))
@@ -84,30 +92,32 @@ export function DataTable<T extends Row>({
             aria-describedby={`row-${row.id}`}
             disabled={list.isGone(row)}
             checked={picked.has(row.id)}
-            onChange={() => toggle(row.id)}
+            onChange={({ nativeEvent }) =>
+              toggle(index, 'shiftKey' in nativeEvent && nativeEvent.shiftKey === true)
+            }
           />
         </td>
       )}
-      {isRemoved(row.id) && <td colSpan={columns.length}>Deleted</td>}
-      {!isRemoved(row.id) &&
-        columns.map(({ title, cell, align, isExtra }, n) => (
-          <td
-            key={title}
-            dir="auto"
-            data-title={title}
-            data-name={n === 0}
-            data-align={align}
-            data-extra={isExtra}
-          >
-            {n === 0 && to !== undefined ? (
-              <Link {...to(row)} id={`row-${row.id}`} className={css.link} data-row>
-                {cell(row)}
-              </Link>
-            ) : (
-              cell(row)
-            )}
-          </td>
-        ))}
+      {columns.map(({ title, cell, align, isExtra }, n) => (
+        <td
+          key={title}
+          dir="auto"
+          data-title={title}
+          data-name={n === 0}
+          data-align={align}
+          data-extra={isExtra}
+        >
+          {isRemoved(row.id) ? (
+            n === 0 && 'Deleted'
+          ) : n === 0 && to !== undefined ? (
+            <Link {...to(row)} id={`row-${row.id}`} className={css.link} data-row>
+              {cell(row)}
+            </Link>
+          ) : (
+            cell(row)
+          )}
+        </td>
+      ))}
     </tr>
   )
   return (

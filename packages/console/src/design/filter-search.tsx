@@ -36,6 +36,7 @@ export function FilterSearch({
       type="search"
       className={css.search}
       aria-label={label}
+      aria-keyshortcuts="/"
       placeholder={label}
       value={words}
       data-set={value !== undefined || undefined}

@@ -12,6 +12,7 @@ export interface SelectProps {
   readonly options: readonly Option[]
   readonly onChange: (value: string) => void
   readonly 'aria-label'?: string
+  readonly 'aria-keyshortcuts'?: string | undefined
   readonly isBusy?: boolean | undefined
   readonly className?: string
   /** Shown before the chosen value. */
@@ -113,6 +114,7 @@ export function FilterSelect({
   onChange,
   every = 'Any',
   isBusy,
+  shortcut,
 }: {
   readonly label: string
   readonly value: string | undefined
@@ -120,10 +122,12 @@ export function FilterSelect({
   readonly onChange: (value: string | undefined) => void
   readonly every?: string
   readonly isBusy?: boolean
+  readonly shortcut?: string
 }) {
   return (
     <Select
       aria-label={label}
+      aria-keyshortcuts={shortcut}
       name={label}
       className={css.filter ?? ''}
       value={value}

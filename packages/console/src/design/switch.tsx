@@ -8,11 +8,13 @@ export function Switch<Value extends string>({
   label,
   value,
   options,
+  shortcuts,
   onChange,
 }: {
   readonly label: string
   readonly value: Value
   readonly options: readonly (readonly [value: Value, words: string])[]
+  readonly shortcuts?: Readonly<Record<Value, string>>
   readonly onChange: (value: Value) => void
 }) {
   return (
@@ -20,10 +22,10 @@ export function Switch<Value extends string>({
       className={css.group}
       aria-label={label}
       value={[value]}
-      onValueChange={([next]) => next !== undefined && onChange(next as Value)}
+      onValueChange={([next]) => onChange((next ?? value) as Value)}
     >
       {options.map(([each, words]) => (
-        <Toggle key={each} value={each} className={css.option}>
+        <Toggle key={each} value={each} className={css.option} aria-keyshortcuts={shortcuts?.[each]}>
           {words}
         </Toggle>
       ))}

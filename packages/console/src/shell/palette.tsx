@@ -82,7 +82,12 @@ export default function Palette({ close, typed: typedBefore }: PaletteProps) {
     <Dialog.Root open onOpenChange={(open) => open || close()}>
       <Dialog.Portal>
         <Dialog.Backdrop className={css.backdrop} />
-        <Dialog.Popup className={css.popup} aria-label="Search or jump to">
+        <Dialog.Popup
+          className={css.popup}
+          aria-label="Search or jump to"
+          // After a jump what was focused is of another place.
+          finalFocus={() => (running.current === null ? true : document.getElementById('content'))}
+        >
           <Autocomplete.Root
             open
             inline

@@ -16,8 +16,10 @@ import { Mark } from './mark.tsx'
 import { Navigation } from './navigation.tsx'
 import palette from './palette.module.css'
 import css from './shell.module.css'
+import { useShortcuts } from './shortcuts.ts'
 
 const Palette = lazy(() => import('./palette.tsx'))
+const ShortcutSheet = lazy(() => import('./shortcut-sheet.tsx'))
 
 export function Shell() {
   const { may } = useCaller()
@@ -29,7 +31,10 @@ export function Shell() {
     typed.current = ''
     setPaletteOpen((open) => !open)
   }
+  const [isSheetOpen, setSheetOpen] = useState(false)
+  const showSheet = () => setSheetOpen(true)
   usePaletteKey(togglePalette)
+  useShortcuts(showSheet)
   // biome-ignore lint/correctness/useExhaustiveDependencies: it closes because one has gone elsewhere
   useEffect(() => setNavOpen(false), [pathname])
   const router = useRouter()
@@ -68,7 +73,7 @@ export function Shell() {
             Search or jump to… <kbd>{isApple ? '⌘K' : 'Ctrl K'}</kbd>
           </button>
           <Navigation offered={offered} />
-          <Account />
+          <Account showSheet={showSheet} />
         </div>
       </header>
       <div className={css.main}>
@@ -84,6 +89,11 @@ export function Shell() {
       {isPaletteOpen && (
         <Suspense fallback={<TypedAhead words={typed} />}>
           <Palette close={() => setPaletteOpen(false)} typed={typed} />
+        </Suspense>
+      )}
+      {isSheetOpen && (
+        <Suspense>
+          <ShortcutSheet close={() => setSheetOpen(false)} />
         </Suspense>
       )}
     </div>
@@ -109,7 +119,7 @@ function TypedAhead({ words }: { readonly words: RefObject<string> }) {
 const themeWords: Readonly<Record<Theme, string>> = { system: 'System', light: 'Light', dark: 'Dark' }
 
 /** The account menu: the browser's own popover. */
-function Account() {
+function Account({ showSheet }: { readonly showSheet: () => void }) {
   const { organization, key } = useCaller()
   const theme = useTheme()
   return (
@@ -131,6 +141,15 @@ function Account() {
         <a className={css.menuItem} href="/docs">
           Documentation
         </a>
+        <button
+          type="button"
+          className={css.menuItem}
+          popoverTarget="account"
+          popoverTargetAction="hide"
+          onClick={showSheet}
+        >
+          Keyboard shortcuts
+        </button>
         <button type="button" className={css.menuItem} onClick={signOut}>
           Sign out
         </button>

@@ -91,7 +91,7 @@ function Manageable() {
       : { title: 'Created', align: 'end', isExtra: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
   ]
   const create = (
-    <Button kind="primary" onClick={() => put({ new: 'yes' })}>
+    <Button kind="primary" aria-keyshortcuts="c" onClick={() => put({ new: 'yes' })}>
       Create API key
     </Button>
   )

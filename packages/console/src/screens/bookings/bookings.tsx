@@ -63,7 +63,7 @@ export function Bookings() {
   )
   const clear = isFiltered ? () => void navigate({ search: { view, week, cancelled } }) : null
   const book = may('bookings:write') && (
-    <Button kind="primary" onClick={() => setBooking(true)}>
+    <Button kind="primary" aria-keyshortcuts="c" onClick={() => setBooking(true)}>
       Create booking
     </Button>
   )

@@ -64,7 +64,7 @@ export function Conversations() {
     [q, channel, assignee, handled, createdAfter, createdBefore].some((one) => one !== undefined) ||
     status === 'resolved'
   const start = may('conversations:write') && (
-    <Button kind="primary" onClick={() => setStarting(true)}>
+    <Button kind="primary" aria-keyshortcuts="c" onClick={() => setStarting(true)}>
       Create conversation
     </Button>
   )

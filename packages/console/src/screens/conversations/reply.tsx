@@ -138,6 +138,7 @@ export function Reply({ conversation: { id }, onSent, beginResolving, form, unse
         id={fieldId}
         className={css.text}
         dir="auto"
+        aria-keyshortcuts={mayReply && may('notes:write') ? undefined : isNote ? 'n' : 'r'}
         rows={3}
         placeholder={isNote ? 'Write an internal note' : 'Write a reply'}
         value={text}
@@ -180,6 +181,7 @@ export function Reply({ conversation: { id }, onSent, beginResolving, form, unse
         {mayReply && may('notes:write') && (
           <Switch
             label="Message type"
+            shortcuts={{ reply: 'r', note: 'n' }}
             value={kind}
             options={[
               ['reply', 'Reply'],
@@ -187,6 +189,7 @@ export function Reply({ conversation: { id }, onSent, beginResolving, form, unse
             ]}
             onChange={(next) => {
               setKind(next)
+              area.current?.focus()
               setAsking(null)
               setError(undefined)
             }}

@@ -59,7 +59,7 @@ export function Customers() {
     [navigate],
   )
   const add = may('customers:write') && (
-    <Button kind="primary" onClick={() => setAdding(true)}>
+    <Button kind="primary" aria-keyshortcuts="c" onClick={() => setAdding(true)}>
       Add customer
     </Button>
   )

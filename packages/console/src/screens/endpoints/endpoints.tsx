@@ -39,7 +39,7 @@ export function Endpoints() {
     isByOffset: true,
   })
   const register = may('webhooks:write') && (
-    <Button kind="primary" onClick={() => setOpen(true)}>
+    <Button kind="primary" aria-keyshortcuts="c" onClick={() => setOpen(true)}>
       Add endpoint
     </Button>
   )

@@ -148,6 +148,7 @@ function Entries({
                 aria-current={id === chosen ? 'true' : undefined}
                 activeProps={{}}
                 preload={false}
+                data-row
               >
                 <EntryText
                   entry={entry}

@@ -58,7 +58,7 @@ export function Teammates() {
     [navigate],
   )
   const add = mayWrite && (
-    <Button kind="primary" onClick={() => setEdited('new')}>
+    <Button kind="primary" aria-keyshortcuts="c" onClick={() => setEdited('new')}>
       Add teammate
     </Button>
   )

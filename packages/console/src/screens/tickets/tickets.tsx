@@ -70,7 +70,7 @@ export function Tickets() {
   const search = useCallback((words: string | undefined) => filter({ q: words }), [filter])
   const isFiltered = Object.values(query).some((value) => value !== undefined)
   const open = may('tickets:write') && (
-    <Button kind="primary" onClick={() => setOpening(true)}>
+    <Button kind="primary" aria-keyshortcuts="c" onClick={() => setOpening(true)}>
       Create ticket
     </Button>
   )
