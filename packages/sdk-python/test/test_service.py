@@ -14,6 +14,7 @@ import subprocess
 import sys
 import threading
 import time
+from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -447,6 +448,20 @@ def test_a_few_rows_are_fetched_and_no_more(count):
         assert client.events.list().to_list(limit=count) == rows
         assert client.customers.list().to_list(limit=-1) == []
     assert [int(one["limit"]) for one in seen] == [max(2, count), count]
+
+
+def test_what_cannot_be_applied_is_refused_by_name():
+    with Client("http://h", "dwk_x") as client:
+        for name in ("limit", "offset", "cursor"):
+            for resource in (client.tickets, client.events):
+                with pytest.raises(TypeError, match=f"no filter {name}"):
+                    resource.list(**{name: 5})
+        for value in (datetime.now(), [1], object()):
+            with pytest.raises(TypeError, match="^createdAfter must be a text"):
+                client.tickets.list(createdAfter=value).page()
+        for id in (None, 5, "", ".."):
+            with pytest.raises(ValueError, match="an id is a UUID"):
+                client.tickets.get(id)
 
 
 def operations():

@@ -50,7 +50,7 @@ def path_of(parts: Iterable[str]) -> str:
     """A path below the base address. Ids that would address something else are refused."""
     encoded: list[str] = []
     for part in parts:
-        if part.strip(".") == "":
+        if not isinstance(part, str) or part.strip(".") == "":
             raise ValueError(f"an id is a UUID, not {part!r}")
         encoded.append(quote(part, safe=""))
     return "/" + "/".join(encoded)

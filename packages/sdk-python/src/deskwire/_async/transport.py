@@ -83,9 +83,7 @@ class AsyncTransport:
         if if_none_match is not None:
             headers["if-none-match"] = if_none_match
         parameters = {
-            name: one if isinstance(one, (str, int, float)) else ",".join(one)
-            for name, one in (query or {}).items()
-            if one is not None
+            name: _text_of(name, one) for name, one in (query or {}).items() if one is not None
         }
         content = None if body is None else _json(body)
         if content is not None:
@@ -170,6 +168,16 @@ def _http_of_environment() -> httpx.AsyncClient:
         return httpx.AsyncClient()
     except (ImportError, OSError, ValueError, httpx.InvalidURL) as cause:
         raise environment_error(cause) from cause
+
+
+def _text_of(name: str, value: Any) -> str | int | float:
+    if isinstance(value, (str, int, float)):
+        return value
+    if isinstance(value, Iterable):
+        words = list(value)
+        if all(isinstance(one, str) for one in words):
+            return ",".join(words)
+    raise TypeError(f"{name} must be a text, a number or a list of texts, not {value!r}")
 
 
 def _above_zero(timeout: float) -> float:

@@ -139,7 +139,14 @@ def by_wait(answer: Any) -> Mapping[str, Any]:
 
 
 def with_null(filters: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A filter that is None finds what has none: left out, it would find everything."""
+    """A filter that is None finds what has none: left out, it would find everything.
+
+    Raises:
+        TypeError: It is no filter, but says which page: iterating would pass over it.
+    """
+    for name in ("limit", "offset", "cursor"):
+        if name in filters:
+            raise TypeError(f"a list has no filter {name}: give it to page() or to_list()")
     return {name: "null" if one is None else one for name, one in filters.items()}
 
 
