@@ -6,6 +6,9 @@ import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { filesEndingIn, textOf } from '../packages/testbed/repository.ts'
 import { runAll } from './check.ts'
+import { commitFaults } from './faults/commit.ts'
+import { deliveryFaults } from './faults/deliveries.ts'
+import { kindFaults } from './faults/kind.ts'
 import { type Check, checks, root } from './manifest.ts'
 
 const run = (...words: string[]) => {
@@ -114,4 +117,15 @@ test('--json has the checks of a moment, with the packages that they need', () =
     { name: 'agents', packages: '' },
     { name: 'lint-api', packages: '' },
   ])
+})
+
+test('each fault can be planted: its file has the text that it changes once', () => {
+  const planted = [...commitFaults, ...kindFaults, ...deliveryFaults].flatMap(({ name, file, change }) =>
+    Object.keys(change).map((text) => ({
+      name,
+      found: textOf(`packages/service/src/${file}`).split(text).length - 1,
+    })),
+  )
+  expect(planted.filter(({ found }) => found !== 1)).toEqual([])
+  expect(planted.length).toBeGreaterThan(130)
 })

@@ -284,7 +284,8 @@ export const kindFaults: readonly Fault[] = [
     name: 'what is stored of a detached row keeps the reference',
     file: unlink,
     change: {
-      "'__detached_field__' from detached d\n": "'__detached_field__' from detached d where false\n",
+      "'__detached_field__', p_stamp from detached d\n":
+        "'__detached_field__', p_stamp from detached d where false\n",
     },
     killers: ['retention/erasure.pg.test.ts'],
     titled: 'the reference alone',
