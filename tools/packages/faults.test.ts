@@ -54,6 +54,17 @@ test.each([
   ],
   ['a link out', { 'README.md': '[a](../a.md)' }, ['README.md links to ../a.md, which is not there']],
   ['no types', { 'lib/index.d.ts': null }, ['package.json points at lib/index.d.ts, which is not there']],
+  [
+    'a module by condition',
+    {
+      ...changed({ imports: { '#other': { browser: './lib/gone.js', default: './lib/other.js' } } }),
+      'lib/other.js': "import { a } from '#other'\nexport { b } from '#unnamed'\n",
+    },
+    [
+      'package.json points at lib/gone.js, which is not there',
+      'lib/other.js imports #unnamed, which is not there',
+    ],
+  ],
   ['what is private', changed({ private: true }), ['package.json has private']],
   ['tools', changed({ devDependencies: {} }), ['package.json has devDependencies']],
   ['no version', changed({ version: undefined }), ['package.json lacks version, license or engines']],
@@ -85,6 +96,7 @@ test('a manifest is published with its version, built targets and its repository
     publishConfig: { engines: { node: '>=20' }, sideEffects: false },
     bin: { example: 'src/main.ts' },
     exports: { '.': './src/index.ts', './deep': './src/deep/deep.ts' },
+    imports: { '#deep': { browser: './src/page.ts', default: './src/deep/deep.ts' } },
     dependencies: { '@deskwire/sdk': '*', pg: '8.0.0' },
     devDependencies: { vitest: '5.0.0' },
     peerDependencies: { '@deskwire/service': '*', '@duckdb/node-api': '*' },
@@ -102,6 +114,7 @@ test('a manifest is published with its version, built targets and its repository
       '.': { types: './lib/index.d.ts', default: './lib/index.js' },
       './deep': { types: './lib/deep/deep.d.ts', default: './lib/deep/deep.js' },
     },
+    imports: { '#deep': { browser: './lib/page.js', default: './lib/deep/deep.js' } },
     dependencies: { '@deskwire/sdk': '1.2.3', pg: '8.0.0' },
     peerDependencies: { '@deskwire/service': '1.2.3', '@duckdb/node-api': '*' },
   })

@@ -18,6 +18,8 @@ interface PublishedManifest {
   readonly peerDependencies?: Readonly<Record<string, string>>
   readonly bin?: Readonly<Record<string, string>>
   readonly exports?: Readonly<Record<string, Readonly<Record<string, string>>>>
+  /** Modules of its own by name (`#name`), by the condition of who imports them. */
+  readonly imports?: Readonly<Record<string, Readonly<Record<string, string>>>>
 }
 
 /** Of an unpacked package, a line each. */
@@ -38,10 +40,10 @@ export function faultsOf(directory: string): readonly string[] {
 }
 
 function manifestFaults(manifest: PublishedManifest, files: readonly string[]): string[] {
-  const { version = '', license, engines, bin = {}, exports = {} } = manifest
+  const { version = '', license, engines, bin = {}, exports = {}, imports = {} } = manifest
   const targets = [
     ...Object.values(bin),
-    ...Object.values(exports).flatMap((conditions) => Object.values(conditions)),
+    ...Object.values({ ...exports, ...imports }).flatMap((conditions) => Object.values(conditions)),
   ]
   return [
     ...targets
@@ -71,7 +73,8 @@ function linkFaults(directory: string): string[] {
 
 /** Imports that the manifest does not name: they work in a checkout, and fail where the package is installed. */
 function importFaults(directory: string, file: string, manifest: PublishedManifest): string[] {
-  const named = { ...manifest.dependencies, ...manifest.optionalDependencies, ...manifest.peerDependencies }
+  const { dependencies, optionalDependencies, peerDependencies, imports } = manifest
+  const named = { ...dependencies, ...optionalDependencies, ...peerDependencies, ...imports }
   const code = readFileSync(join(directory, file), 'utf8')
   const imported = code.matchAll(
     /^(?:import|export)\b[^'"`;]*?\bfrom ["']([^"']+)["']|\bimport\(["']([^"']+)["']\)/gm,
