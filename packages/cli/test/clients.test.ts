@@ -1,8 +1,8 @@
 /** What all clients do alike, `conformance/clients.json`, by the commands that make any call. */
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import http, { type IncomingHttpHeaders, type ServerResponse } from 'node:http'
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import clients from '../../../conformance/clients.json' with { type: 'json' }
-import { startHttpServer } from '../../testbed/loopback.ts'
+import { listening, startHttpServer } from '../../testbed/loopback.ts'
 import { baseUrlOf } from '../src/client.ts'
 import { UsageError } from '../src/usage-error.ts'
 import { runHere } from './run-here.ts'
@@ -82,4 +82,26 @@ test.each(clients.families)('$status $code is one line with both', async (failed
   const { status, code } = failed
   expect(exit).toBe(1)
   expect(stderr).toMatch(new RegExp(`^deskwire: ${status} ${code ?? 'unexpected_answer'}: .*\\n$`))
+})
+
+/** As `NODE_USE_ENV_PROXY=1` sets them for a process of its own. */
+test.each(clients.proxies)('$environment: $to goes through the proxy: $isUsed', async (given) => {
+  const asked: string[] = []
+  const server = http.createServer((request, answer) => {
+    asked.push(request.url ?? '')
+    answer.writeHead(502).end()
+  })
+  server.on('connect', (request, socket) => {
+    asked.push(request.url ?? '')
+    socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n')
+  })
+  await using proxy = await listening(server)
+  const environment = Object.entries(given.environment).map(([name, value]) => [
+    name,
+    value === 'PROXY' ? `http://127.0.0.1:${proxy.port}` : value,
+  ])
+  onTestFinished(http.setGlobalProxyFromEnv(Object.fromEntries(environment)))
+  const { code } = await runHere(['api', '/organization', '--url', given.to, '--key', 'dwk_x'])
+  // A GET is sent five times.
+  expect([code, asked.length]).toEqual([1, given.isUsed ? 5 : 0])
 })
