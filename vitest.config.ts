@@ -47,6 +47,6 @@ export default defineConfig(({ mode }) => ({
     // No test is about these: far longer than the longest takes on a machine that has much else to do, or sleeps for minutes.
     testTimeout: 600_000,
     hookTimeout: 600_000,
-    expect: { poll: { timeout: 40_000 } },
+    expect: { poll: { timeout: 100_000 } },
   },
 }))

@@ -115,7 +115,7 @@ export function consoleBench(
       isMobile: isTouched,
     })
     // A machine that is busy with other things is slow, and not broken.
-    context.setDefaultTimeout(40_000)
+    context.setDefaultTimeout(100_000)
     const complaints: string[] = []
     await context.exposeBinding(
       'reportViolation',
