@@ -1,6 +1,6 @@
 /**
- * Single keys. Each presses what carries it as `aria-keyshortcuts`, or puts the focus there: a screen says what its keys
- * do by saying it to screen readers. A field that has the focus gets its keys itself.
+ * Single keys. Each presses what carries it as `aria-keyshortcuts`, or puts the focus there: a screen says what its
+ * keys do by saying it to screen readers. A field that has the focus gets its keys itself.
  */
 import { useEffect, useSyncExternalStore } from 'react'
 
