@@ -62,6 +62,22 @@ interface Caller {
   readonly now: () => number
 }
 
+/** What a subscription is made or refreshed with. */
+interface Parts {
+  readonly id: string
+  readonly expiresAt: string
+  /** The cursor to replay from; null: from now. */
+  readonly from: string | null
+  /** The cursor of now. */
+  readonly end: string
+}
+
+interface Reached {
+  readonly cursor: string
+  /** The client gets only a part of what was after its cursor. */
+  readonly truncated: boolean
+}
+
 /** `allow`: throws unless the caller may have the event. */
 export function serveSubscriptions(
   server: McpServer,
@@ -101,36 +117,34 @@ export function serveSubscriptions(
     const end = await log.end(asked.name)
     const id = idOf(key, asked)
     const expiresAt = new Date(now() + Math.min(Math.max(ttlMs ?? longest, shortest), longest)).toISOString()
-    const isThis = ({ metadata }: Endpoint) => metadata?.subscription === id
-    const known = await ofKey()
-    const made = known.some(isThis)
-      ? null
-      : await begin(asked, { id, expiresAt, known, from: isCut ? null : cursor, end })
-    // Of two that calls at once have made the first stays, for both.
-    const [first, ...repeated] = made === null ? known.filter(isThis) : (await ofKey()).filter(isThis)
-    if (first === undefined) throw noSubscription
-    await remove(repeated)
-    const reached =
-      first.id === made?.endpointId
-        ? made
-        : {
-            cursor: await refresh(first, { secret: asked.delivery.secret, expiresAt, end }),
-            truncated: false,
-          }
-    return { cursor: reached.cursor, id, refreshBefore: expiresAt, truncated: isCut || reached.truncated }
+    const parts = { id, expiresAt, from: isCut ? null : cursor, end }
+    const { cursor: reached, truncated } = await reach(asked, parts, 3)
+    return { cursor: reached, id, refreshBefore: expiresAt, truncated: isCut || truncated }
+  }
+
+  /** Makes the endpoint or refreshes it; again when another call removes it meanwhile. */
+  async function reach(asked: Asked, parts: Parts, tries: number): Promise<Reached> {
+    try {
+      const isThis = ({ metadata }: Endpoint) => metadata?.subscription === parts.id
+      const known = await ofKey()
+      const made = known.some(isThis) ? null : await begin(asked, known, parts)
+      // Of several that calls at once have made the first stays, for all.
+      const [first, ...repeated] = (made === null ? known : await ofKey()).filter(isThis)
+      if (first === undefined) throw noSubscription
+      await remove(repeated)
+      if (first.id === made?.endpointId) return made
+      return { cursor: await refresh(first, { ...parts, secret: asked.delivery.secret }), truncated: false }
+    } catch (error) {
+      if (tries > 1 && isGone(error)) return reach(asked, parts, tries - 1)
+      throw error
+    }
   }
 
   async function begin(
     asked: Asked,
-    parts: {
-      readonly id: string
-      readonly expiresAt: string
-      readonly known: readonly Endpoint[]
-      readonly from: string | null
-      readonly end: string
-    },
-  ): Promise<{ readonly endpointId: string; readonly cursor: string; readonly truncated: boolean }> {
-    const { id, expiresAt, known, from, end } = parts
+    known: readonly Endpoint[],
+    { id, expiresAt, from, end }: Parts,
+  ): Promise<Reached & { readonly endpointId: string }> {
     const { name, arguments: args, delivery } = asked
     const { url, secret } = delivery
     const cursor = from ?? end
@@ -168,7 +182,7 @@ export function serveSubscriptions(
   /** Returns the cursor after all that has arrived. */
   async function refresh(
     live: Endpoint,
-    { secret, expiresAt, end }: { readonly secret: string; readonly expiresAt: string; readonly end: string },
+    { secret, expiresAt, end }: Parts & { readonly secret: string },
   ): Promise<string> {
     const path = `/webhooks/${live.id}`
     const cursor = (await isBehind(live)) ? (live.metadata?.cursor ?? end) : end
@@ -216,10 +230,14 @@ export function serveSubscriptions(
   async function remove(endpoints: readonly Endpoint[]): Promise<void> {
     for (const { id } of endpoints) {
       await api.send('DELETE', `/webhooks/${id}`).catch((error) => {
-        if (!(error instanceof DeskwireError && error.code === 'not_found')) throw error
+        if (!isGone(error)) throw error
       })
     }
   }
+}
+
+function isGone(error: unknown): boolean {
+  return error === noSubscription || (error instanceof DeskwireError && error.code === 'not_found')
 }
 
 /** The same for the same key, address, event and arguments, in every process. */
