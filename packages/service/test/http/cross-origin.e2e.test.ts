@@ -19,7 +19,9 @@ function startSite() {
     if (!files.has(name))
       return response.setHeader('content-type', 'text/html').end('<!doctype html><title>Site</title>')
     response.setHeader('content-type', 'text/javascript')
-    return response.end(stripTypeScriptTypes(readFileSync(sdk + name, 'utf8')))
+    const program = stripTypeScriptTypes(readFileSync(sdk + name, 'utf8'))
+    // As a bundler for browsers resolves it (`imports` of package.json).
+    return response.end(program.replaceAll("'#unanswered'", "'./unanswered-page.ts'"))
   })
 }
 
