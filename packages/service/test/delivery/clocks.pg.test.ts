@@ -48,7 +48,7 @@ test('set back: what was committed before is delivered at once, and not in an ho
   await makeCustomer(it.api, { name: 'before' })
   it.clock.advance(-hour)
   await makeCustomer(it.api, { name: 'after' })
-  expect(await engine.runDue()).toBe(1)
+  await engine.runDue()
   expect(sent).toHaveLength(2)
   expect((await it.log()).map(({ status }) => status)).toEqual(['succeeded', 'succeeded'])
   expect(await it.queues()).toEqual([idle])
