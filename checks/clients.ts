@@ -55,6 +55,7 @@ try {
   const row = (what: string, of: (n: number) => string | number) =>
     rows.push([what, ...clients.map((_, n) => of(n).toLocaleString('en'))])
   row('release', (n) => measured[n]?.version ?? '')
+  row('methods', (n) => measured[n]?.methods ?? 0)
   row('lists', (n) => clients[n]?.pages ?? '')
   row('retries', (n) => clients[n]?.retries ?? '')
   row('errors', (n) => clients[n]?.errors ?? '')
@@ -84,12 +85,37 @@ function measure(name: string, use: string) {
   const { dependencies = {}, version } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'))
   return {
     version: version as string,
+    methods: methodsOf(program),
     dependencies: Object.keys(dependencies).length,
     installed: bytesOf(directory),
     declarations: bytesOf(directory, /\.d\.m?ts$/),
     bundle: gzipSync(readFileSync(bundle), { level: 9 }).length,
     coldStart: timeOf([program]) - timeOf(['--eval', '']),
   }
+}
+
+/** What can be called of the client that the program exports, and of the objects in it. */
+function methodsOf(program: string): number {
+  const count = `
+    const { client } = await import(${JSON.stringify(program)})
+    const seen = new Set()
+    let methods = 0
+    const visit = (object) => {
+      if (seen.has(object)) return
+      seen.add(object)
+      const names = new Set()
+      for (let at = object; at !== null && at !== Object.prototype; at = Object.getPrototypeOf(at))
+        for (const name of Object.getOwnPropertyNames(at)) if (/^[a-z]/.test(name) && name !== 'constructor') names.add(name)
+      for (const name of names) {
+        const value = object[name]
+        if (typeof value === 'function') methods++
+        else if (typeof value === 'object' && value !== null && !Array.isArray(value)) visit(value)
+      }
+    }
+    visit(client)
+    console.log(methods)`
+  const words = ['--input-type=module', '--eval', count]
+  return Number(execFileSync(process.execPath, words, { cwd: scratch, encoding: 'utf8' }))
 }
 
 function bytesOf(directory: string, named = /./): number {
