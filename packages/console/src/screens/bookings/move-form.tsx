@@ -92,7 +92,7 @@ export function MoveForm({ move, booking, verb, close, make }: MoveFormProps) {
 
   return (
     <Dialog isOpen close={leave} title={titles[move]}>
-      <Meanwhile base={base} now={booking} />
+      {!isSubmitting && <Meanwhile base={base} now={booking} />}
       <Form isBusy={isSubmitting} onSubmit={(event) => void form.handleSubmit(send)(event)}>
         {move === 'reschedule' && (
           <>

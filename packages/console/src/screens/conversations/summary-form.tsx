@@ -49,7 +49,7 @@ export function SummaryForm({ conversation, close }: SummaryFormProps) {
   if (changing.isAsking) return changing.dialog
   return (
     <Dialog isOpen isWide close={leave} title="Edit summary">
-      <Meanwhile base={base} now={conversation} />
+      {!isSubmitting && <Meanwhile base={base} now={conversation} />}
       <Form isBusy={isSubmitting} onSubmit={(event) => void form.handleSubmit(send)(event)}>
         <Field label="Summary" error={errors.summary?.message}>
           <TextArea rows={7} {...form.register('summary')} />

@@ -1,4 +1,4 @@
-/** In a dialog: what others have changed since it was opened. */
+/** In a dialog, while it saves nothing of its own: what others have changed since it was opened. */
 import { useQuery } from '@tanstack/react-query'
 import { changedFields, type Versioned } from '../../api/change.ts'
 import { answerOf, api } from '../../api/client.ts'

@@ -112,7 +112,7 @@ export function ObjectFormDialog<K extends Editable>(props: ObjectFormProps<K>) 
       about={isRestored ? 'Draft restored.' : about}
       isWide={fields.some(({ isHalf }) => isHalf)}
     >
-      {edited !== undefined && <Meanwhile base={base as ObjectOf<K>} now={edited} />}
+      {edited !== undefined && !isSubmitting && <Meanwhile base={base as ObjectOf<K>} now={edited} />}
       <Form isBusy={isSubmitting} onSubmit={(event) => void form.handleSubmit(send)(event)}>
         <div className={css.fields}>
           {fields.map((field) => (
