@@ -1,5 +1,5 @@
 /**
- * The real service against the model of docs/stream-model.md: whatever commands come in whatever order, each answer is the
+ * The real service against the model of stream-model.ts: whatever commands come in whatever order, each answer is the
  * one that the model gives, and each copy that has caught up is exact.
  */
 import { afterEach, expect, test, vi } from 'vitest'

@@ -1,6 +1,6 @@
 /**
- * The stream as docs/stream-model.md specifies it, in memory: rows and removal records in one order, a clock, and
- * followers with a copy each. Says of every answer of the service what it has to be, to the byte.
+ * The stream in memory: the last version of each object or its removal record, in the order of stamp and id; a clock;
+ * and followers with a copy each. Each commit is one step. Predicts every response of the service to the byte.
  */
 import { type Checkpoint, checkpointOf } from '../../../testbed/follower.ts'
 
