@@ -463,10 +463,7 @@ create table summary_jobs (
   conversation_id uuid not null,
   resolved_at timestamptz(3) not null,
   due_at timestamptz(3) not null,
-  lease_id uuid,
   attempts integer not null,
-  gave_up boolean not null,
-  worker_id uuid,
   primary key (organization_id, conversation_id),
   foreign key (organization_id) references organizations(organization_id),
   check (attempts >= 0)

@@ -12,13 +12,13 @@ import { root } from './repository.ts'
 const input = {
   deskwire: 'packages/cli/src/main.ts',
   'worker-process': 'packages/service/src/roles/worker-process.ts',
-  'summarizer-thread': 'packages/service/src/roles/summarizer-thread.ts',
+  'text-thread': 'packages/service/src/summarizer/text-thread.ts',
   'offload-thread': 'packages/service/src/roles/offload-thread.ts',
   'torture-service': 'checks/torture/service-process.ts',
 }
 
 /** They begin one of the others, in the file beside them. */
-const beginners = /\/roles\/(?:supervise|supervise-thread|offload)\.ts$/
+const beginners = /\/(?:roles\/(?:supervise|offload)|summarizer\/writer)\.ts$/
 
 /** Modules find assets and PostgreSQL's programs from where their sources are. */
 const places: Plugin = {

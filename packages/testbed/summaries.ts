@@ -1,10 +1,11 @@
 /** Conversations that need a summary, and the engine that writes it, on a clock that the test moves. */
 
 import { kinds } from '../service/src/desk/index.ts'
+import type { JobLoop } from '../service/src/kernel/job-loop.ts'
 import type { Clock } from '../service/src/kernel/timestamps.ts'
 import { schemaOf } from '../service/src/schema.ts'
-import type { SummaryEngine } from '../service/src/summarizer/engine.ts'
 import { createSummarizer, type SummarySettings } from '../service/src/summarizer/summarizer.ts'
+import { createSummaryWriter } from '../service/src/summarizer/writer.ts'
 import { summarySettings } from './delivery-settings.ts'
 import { makeCustomer } from './desk.ts'
 import { interposed } from './interpose.ts'
@@ -19,7 +20,7 @@ export const summaryDelay = summarySettings.delay
 
 interface TestSummarizer extends AsyncDisposable {
   /** `runDue` returns how many jobs ended, with a summary or without one. */
-  readonly engine: SummaryEngine & RunDue
+  readonly engine: JobLoop & RunDue
 }
 
 /** `await using summarizer = testSummarizer(service, clock)`: one worker's. */
@@ -30,20 +31,27 @@ export function testSummarizer(
 ): TestSummarizer {
   let ended = 0
   const { pool } = interposed(service.database, async (text) => {
-    if (/^(delete from|update) summary_jobs\s.*lease_id = \$3$/s.test(text)) ended++
+    if (/^(delete from|update) summary_jobs\s.*attempts = \$4$/s.test(text)) ended++
   })
+  const { log } = service.app.server
+  const all = { ...summarySettings, ...settings }
+  const writer = createSummaryWriter(all.endpoint, clock, log)
   const summarizer = createSummarizer({
     pool,
     clock,
-    log: service.app.server.log,
+    log,
     kinds,
     commitFunction: schemaOf(kinds).commitFunction,
-    settings: { ...summarySettings, ...settings },
+    settings: all,
+    writer,
     maxAttempts: 6,
   })
   return {
-    engine: withRunDue(summarizer.engine, () => ended),
-    [Symbol.asyncDispose]: () => summarizer.close(),
+    engine: withRunDue(summarizer, () => ended),
+    async [Symbol.asyncDispose]() {
+      await summarizer.stop()
+      await writer.close()
+    },
   }
 }
 
@@ -100,19 +108,10 @@ export async function jobsOf(service: TestService) {
     conversation_id: string
     due_at: Date
     attempts: number
-    leased: boolean
-    gave_up: boolean
   }>(
-    `select j.conversation_id, j.due_at, j.attempts, j.lease_id is not null as leased, j.gave_up
-       from summary_jobs j order by j.due_at, j.conversation_id`,
+    'select j.conversation_id, j.due_at, j.attempts from summary_jobs j order by j.due_at, j.conversation_id',
   )
-  return rows.map(({ conversation_id: id, due_at, attempts, leased, gave_up: gaveUp }) => ({
-    id,
-    due: due_at.getTime(),
-    attempts,
-    leased,
-    gaveUp,
-  }))
+  return rows.map(({ conversation_id: id, due_at, attempts }) => ({ id, due: due_at.getTime(), attempts }))
 }
 
 async function done(answer: ReturnType<Api['get']>): Promise<Made> {

@@ -28,7 +28,6 @@ import { prepare, prepareLater, type ServedDatabase, served } from './roles/prep
 import { type Supervised, superviseWorker } from './roles/supervise.ts'
 import { type RunningWorkers, startWorkers } from './roles/worker.ts'
 import { startMetricsServer, startWorkerServer, workerMetrics } from './roles/worker-server.ts'
-import { createJobs } from './summarizer/jobs.ts'
 import type { SummarySettings } from './summarizer/summarizer.ts'
 import type { OpenTelemetry } from './telemetry/sdk.ts'
 
@@ -187,7 +186,7 @@ async function releaseLeases(databases: readonly ServedDatabase[], workerId: str
   const given = await Promise.allSettled(
     usable.map(async ({ pool }) => {
       const now = (await readDatabaseClock(pool)).now()
-      return (await releaseQueues(pool, workerId, now)) + (await createJobs(pool).releaseAllOf(workerId, now))
+      return releaseQueues(pool, workerId, now)
     }),
   )
   let leases = 0

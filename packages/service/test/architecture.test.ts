@@ -419,9 +419,7 @@ describe('SQL', () => {
         'kinds/http/browse.ts: select ${total} as total, (select count(*)::int fr',
         // The catalogue.
         'moves/capture.ts: select c.relname::text as name from pg_trigger t j',
-        // Whether the summarizer has anything to do, for whomever.
         'roles/admin-responses.ts: select 1 from installation i where i.singleton and',
-        'summarizer/jobs.ts: select exists (select 1 from conversations c where',
         'delivery/endpoints-table.ts: select w.id, w.url from webhooks w where w.id = $1',
         'delivery/endpoint/vault.ts: select i.key_check, i.previous_key_check from inst',
         'delivery/endpoint/vault.ts: update installation set key_check = $1 where singl',

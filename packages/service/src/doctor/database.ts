@@ -122,7 +122,7 @@ export async function checkPooler(config: DatabaseSettings): Promise<Finding | n
 }
 
 /** Maximum connections of a process in each role: API and worker. */
-const ofAProcess = connections + 7 + 16
+const ofAProcess = connections + 7 + 15
 
 export async function checkConnections(pool: Pool): Promise<Finding> {
   const finding = findingsOf('connections')

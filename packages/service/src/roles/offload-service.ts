@@ -1,17 +1,18 @@
 /** The program of the offload thread: an API that does not listen. The main thread sends it requests. */
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { workerData } from 'node:worker_threads'
 import { createApp } from '../app.ts'
 import { followDatabaseClock } from '../db/clock.ts'
 import { reportTo } from '../db/open.ts'
 import { createPool, endPool } from '../db/pool.ts'
 import { handleOffloaded } from '../http/offload.ts'
 import { maxClockSkew } from '../journal/commit-protocol.ts'
+import { answerCalls } from '../kernel/call-thread.ts'
 import { createLog } from '../kernel/log.ts'
 import { atMost } from '../kernel/periodic.ts'
 import { snapshotsOf } from '../metrics/registry.ts'
 import { openTelemetry } from '../telemetry/open.ts'
 import { tuneHeap } from './heap-tuning.ts'
-import { type FromThread, type OffloadOptions, offloadedAtOnce, type ToThread } from './offload.ts'
+import { type OffloadAnswer, type OffloadCall, type OffloadOptions, offloadedAtOnce } from './offload.ts'
 
 const connections = offloadedAtOnce + 1
 
@@ -20,7 +21,6 @@ const clockMilliseconds = 10_000
 
 const { databases, settings, searchTimeout, storage, logLevel } = workerData as OffloadOptions
 tuneHeap()
-const port = parentPort as MessagePort
 // Telemetry that cannot be turned on has already prevented the start of the process.
 const telemetry = await openTelemetry('offload')
 const log = createLog(logLevel, telemetry?.logFields)
@@ -56,32 +56,23 @@ const { server, registers } = createApp({
   rateLimit: null,
 })
 
-port.on('message', async (message: ToThread) => {
-  switch (message.type) {
-    case 'answer':
-      return send(await answer(message))
-    case 'metrics':
-      return send({ type: 'metrics', metrics: await Promise.all(snapshotsOf(registers)) })
-    case 'stop':
+answerCalls<OffloadCall, OffloadAnswer>(
+  async (call) => {
+    if (call === 'metrics') return Promise.all(snapshotsOf(registers))
+    await opened[call.shard]?.ready
+    return handleOffloaded(server, call)
+  },
+  {
+    // A large body is transferred; a small one shares its memory with others, so it is copied.
+    transferred: (answer) =>
+      'body' in answer && answer.body.byteLength === answer.body.buffer.byteLength
+        ? [answer.body.buffer as ArrayBuffer]
+        : [],
+    async stop() {
       await server.close()
       for (const { clock } of opened) clock.stop()
       await Promise.all(opened.map(({ pool }) => endPool(pool)))
       await telemetry?.close()
-      process.exit(0)
-  }
-})
-
-async function answer({ number, request }: Extract<ToThread, { type: 'answer' }>): Promise<FromThread> {
-  try {
-    await opened[request.shard]?.ready
-    return { type: 'answer', number, ...(await handleOffloaded(server, request)) }
-  } catch (error) {
-    return { type: 'failure', number, message: (error as Error).message }
-  }
-}
-
-function send(message: FromThread): void {
-  // A large body is transferred; a small one shares its memory with others, so it is copied.
-  const isWhole = message.type === 'answer' && message.body.byteLength === message.body.buffer.byteLength
-  port.postMessage(message, isWhole ? [message.body.buffer as ArrayBuffer] : [])
-}
+    },
+  },
+)

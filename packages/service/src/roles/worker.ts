@@ -45,20 +45,19 @@ import type { Kind } from '../kinds/model/kind.ts'
 import { createConnectionMetrics, createDeliveryMetrics, showInFlight } from '../metrics/database.ts'
 import { createRegistry } from '../metrics/registry.ts'
 import { schemaOf } from '../schema.ts'
-import { createJobs } from '../summarizer/jobs.ts'
-import type { SummarySettings } from '../summarizer/summarizer.ts'
+import { createSummarizer, type SummarySettings } from '../summarizer/summarizer.ts'
+import { createSummaryWriter, type SummaryWriter } from '../summarizer/writer.ts'
 import { tuneHeap } from './heap-tuning.ts'
 import type { Running } from './listen.ts'
 import type { ServedDatabase } from './prepare.ts'
-import { type SupervisedSummarizer, superviseSummarizer } from './supervise-thread.ts'
 
 /** Its statements are few and large. */
 const connections = 5
 /** For unproven and failing endpoints, so that healthy ones never wait for these. */
 const otherConnections = 4
 
-/** Opened when there is something to upgrade. Its commits must be durable, as they are part of the stream. */
-const backfillConnections = 2
+/** For summaries and the upgrade of rows. Their commits must be durable, as they are part of the stream. */
+const writingConnections = 4
 
 export const poolSettings = {
   // A crash may lose results: then the delivery is sent again, which at-least-once allows.
@@ -121,7 +120,7 @@ export function startWorkers(
   const alone = databases.length === 1
   const registers = [register]
   const started = () => each.flatMap((one) => one ?? [])
-  const summarizer = summarizerOf(started, { workerId, log, settings, summaries })
+  const writer = summaries && createSummaryWriter(summaries.endpoint, systemClock, log)
   showInFlight(register, () => sending.limiter.inUse)
   if (!alone) options.telemetry?.publish(register)
   let stopping = false
@@ -131,10 +130,9 @@ export function startWorkers(
       // With one database, its metrics are those of the process.
       const own = alone ? register : createRegistry('worker', name)
       if (!alone) registers.push(own)
-      const worker = startOn({ ...options, address, workerId, name, sending }, own)
+      const worker = startOn({ ...options, address, workerId, name, sending, writer }, own)
       each[index] = worker
       void worker.ready.then(() => onReady(index))
-      summarizer?.serve(address)
     })
   }
   return {
@@ -142,8 +140,8 @@ export function startWorkers(
     registers,
     async stop() {
       stopping = true
-      await Promise.all([...started().map((worker) => worker.stop()), summarizer?.stop()])
-      await Promise.all(started().map((worker) => worker.end()))
+      await Promise.all(started().map((worker) => worker.stop()))
+      await Promise.all([...started().map((worker) => worker.end()), writer?.close()])
       sending[Symbol.dispose]()
       heapTuning[Symbol.dispose]()
     },
@@ -162,20 +160,21 @@ function startOn(
     readonly workerId: string
     readonly name: string | null
     readonly sending: ReturnType<typeof createSending>
+    readonly writer: SummaryWriter | null
   },
   register: Registry,
 ) {
-  const { address, settings, workerId, name, sending, telemetry = null } = options
+  const { address, settings, summaries, workerId, name, sending, writer, telemetry = null } = options
   const log = name === null ? options.log : options.log.child({ database: name })
   const openPool = (max: number, settings: LocalSettings = poolSettings, to = address) =>
     createPool(to, { max, settings, onIdleError: reportTo(log) })
   const pool = openPool(connections)
   const otherPool = openPool(otherConnections)
-  // Each holds a session lock while it works.
-  const backfillPool = openPool(backfillConnections, {}, directAddress(address))
+  // The upgrade of rows holds a session lock while it works.
+  const writingPool = openPool(writingConnections, {}, directAddress(address))
   const counted = createDeliveryMetrics(register)
   const observer = telemetry === null ? counted : observeAttempts(telemetry, counted)
-  const pools = { worker: pool, worker_others: otherPool, backfill: backfillPool }
+  const pools = { worker: pool, worker_others: otherPool, worker_writing: writingPool }
   createConnectionMetrics(register, pools)
   if (telemetry !== null) {
     observePools(telemetry, pools)
@@ -194,14 +193,18 @@ function startOn(
     telemetry,
     sending,
   })
-  const backfill = createBackfill({
-    pool: backfillPool,
+  const writing = {
+    pool: writingPool,
     clock,
     log,
     kinds,
     commitFunction: schemaOf(kinds).commitFunction,
     maxClockSkew,
-  })
+  }
+  const backfill = createBackfill(writing)
+  const maxAttempts = attemptsOf(settings.schedule)
+  const summarizer =
+    summaries && writer && createSummarizer({ ...writing, settings: summaries, writer, maxAttempts })
   const listener = listen(
     address,
     deliveriesChannel,
@@ -244,50 +247,23 @@ function startOn(
     if (stopping) return
     worker.start()
     backfill.start()
+    summarizer?.start()
   })
   return {
     pool,
     clock,
     register,
     ready,
-    jobs: createJobs(pool),
     drain,
     async stop() {
       stopping = true
       clock.stop()
       // Together, because nothing may be started while a connection is being closed.
-      await atMost(stopMilliseconds, Promise.all([listener.close(), worker.close(), backfill.stop()]))
+      const ended = [listener.close(), worker.close(), backfill.stop(), summarizer?.stop()]
+      await atMost(stopMilliseconds, Promise.all(ended))
     },
-    end: async () => void (await Promise.all([pool, otherPool, backfillPool].map((each) => endPool(each)))),
+    end: async () => void (await Promise.all([pool, otherPool, writingPool].map((each) => endPool(each)))),
   }
-}
-
-/** One summarizer for the databases of a process; starts when one of its workers needs it. */
-function summarizerOf(
-  workers: () => readonly Pick<RunningWorker, 'jobs' | 'clock'>[],
-  {
-    workerId,
-    log,
-    settings,
-    summaries,
-  }: Pick<WorkerOptions, 'log' | 'settings' | 'summaries'> & { readonly workerId: string },
-): SupervisedSummarizer | null {
-  if (summaries === null) return null
-  const maxAttempts = attemptsOf(settings.schedule)
-  return superviseSummarizer({ summaries, maxAttempts, workerId }, log, {
-    isNeeded: () => anyIs(workers().map(({ jobs }) => jobs.isNeeded())),
-    releaseLeases: () =>
-      Promise.all(workers().map(({ jobs, clock }) => jobs.releaseAllOf(workerId, clock.now()))),
-  })
-}
-
-/** Whether one of them is true; rejects when none is and one has failed. */
-async function anyIs(answers: readonly Promise<boolean>[]): Promise<boolean> {
-  const settled = await Promise.allSettled(answers)
-  if (settled.some((one) => one.status === 'fulfilled' && one.value)) return true
-  const failed = settled.find((one) => one.status === 'rejected')
-  if (failed !== undefined) throw failed.reason
-  return false
 }
 
 /** The delivery engine with its sender, and the jobs. They do nothing until they are started or woken. */

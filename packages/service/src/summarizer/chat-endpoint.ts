@@ -9,16 +9,27 @@ import { Agent, type Dispatcher, errors, request } from 'undici'
 import { z } from 'zod'
 import type { Clock } from '../kernel/timestamps.ts'
 import { version } from '../kernel/version.ts'
-import type { Summarized, Transcript } from './transcript.ts'
-import { tidy } from './transcript.ts'
+import { tidy } from './text.ts'
+import type { Transcript } from './transcript.ts'
 
 export interface ChatEndpointSettings {
   /** The base URL of `/chat/completions`, such as `http://localhost:11434/v1`. */
   readonly url: string
   readonly model: string
   readonly key: string | null
+  /** In milliseconds. */
   readonly timeout: number
 }
+
+export type Summarized =
+  | { readonly outcome: 'written'; readonly summary: string }
+  /** `reason` is for the log: it contains no message text. */
+  | {
+      readonly outcome: 'failed'
+      readonly reason: string
+      /** Milliseconds that the endpoint asks clients to wait. */
+      readonly retryAfter: number | null
+    }
 
 /** Bytes of a response: reasoning models write much. */
 const answerLimit = 1_000_000

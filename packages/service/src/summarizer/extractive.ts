@@ -4,8 +4,8 @@
  * Deterministic.
  */
 
+import { cutText } from './text.ts'
 import type { Transcript, TranscriptMessage } from './transcript.ts'
-import { cutText } from './transcript.ts'
 
 interface Sentence extends TranscriptMessage {
   readonly words: ReadonlyMap<string, number>

@@ -1,24 +1,21 @@
 /**
- * The jobs of the summarizer: which conversations need a summary, when each is tried, and which worker holds it. They
- * are rows next to the conversations, so that a failed attempt changes nothing in the stream. A lease moves the due
- * time to its end, so a job is due again when its worker dies.
+ * The jobs of the summarizer: which conversations need a summary, and when each is tried. They are rows next to the
+ * conversations, so that a failed attempt changes nothing in the stream. Claiming a job moves its due time to the end
+ * of a lease, and counts an attempt; so it is due again when its worker dies, and only the worker of the latest attempt
+ * ends it.
  */
 import type { Pool } from 'pg'
 import { isServedHere } from '../db/not-served.ts'
 import { nilUuid } from '../kernel/ids.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 
-interface JobKey {
+export interface SummaryJob {
   readonly organizationId: string
   readonly conversationId: string
-}
-
-export interface ClaimedJob extends JobKey {
-  readonly leaseId: string
   /** The resolution that it summarizes, as a timestamp. */
   readonly resolvedAt: string
+  /** With this one. */
   readonly attempts: number
-  readonly gaveUp: boolean
 }
 
 /** A position among the conversations without a summary, ordered by when they were resolved. */
@@ -35,25 +32,18 @@ export const firstConversation: ConversationPosition = {
   id: nilUuid,
 }
 
-const step = 1_000
+const step = 5_000
 
-export type Jobs = ReturnType<typeof createJobs>
+export type SummaryJobs = ReturnType<typeof createSummaryJobs>
 
-export function createJobs(pool: Pool) {
+export function createSummaryJobs(pool: Pool) {
   return {
-    async isNeeded(): Promise<boolean> {
-      const { rows } = await pool.query<{ needed: boolean }>({ name: 'summaries_needed', text: findAny })
-      return rows[0]?.needed === true
-    },
-
     /**
-     * Creates missing jobs for conversations without a summary that were resolved by then, among the next thousand from
-     * `position`. Returns the next position, null at the end. Repeatable, and safe in several processes at once.
+     * Creates missing jobs for conversations without a summary that were resolved by then, among the next thousands
+     * from `position`. Returns the next position, the first one at the end. Repeatable, and safe in several processes
+     * at once.
      */
-    async enqueue(
-      resolvedUntil: number,
-      position: ConversationPosition,
-    ): Promise<ConversationPosition | null> {
+    async enqueue(resolvedUntil: number, position: ConversationPosition): Promise<ConversationPosition> {
       const { rows } = await pool.query<UnsummarizedRow>({
         name: 'find_unsummarized',
         text: findUnsummarized,
@@ -75,98 +65,63 @@ export function createJobs(pool: Pool) {
         })
       }
       const last = rows.at(-1)
-      if (last?.ordinal !== step) return null
+      if (last?.ordinal !== step) return firstConversation
       return { resolvedAt: last.resolved_at.toISOString(), organizationId: last.organization_id, id: last.id }
     },
 
-    /** Organizations with a due job, by id, after `after`. */
+    /** Organizations with a due job, by id, after `after`: one index look-up for each organization. */
     async organizationsDue(now: number, after: string, limit: number): Promise<readonly string[]> {
       const { rows } = await pool.query<{ organization_id: string }>({
-        name: `find_summary_organizations_${limit}`,
-        text: findOrganizations(limit),
-        values: [formatTimestamp(now), after],
+        name: 'find_summary_organizations',
+        text: `select o.organization_id from organizations o
+                 where o.organization_id > $2 and exists (select 1 from summary_jobs j
+                   where j.organization_id = o.organization_id and j.due_at <= $1)
+                 order by o.organization_id limit $3`,
+        values: [formatTimestamp(now), after, limit],
       })
       return rows.map((row) => row.organization_id)
     },
 
-    /** Claims jobs of the organization, longest due first. Skips jobs that another worker is claiming. */
-    async claim(
-      organizationId: string,
-      lease: { readonly id: string; readonly workerId: string; readonly until: number },
-      now: number,
-      limit: number,
-    ): Promise<readonly ClaimedJob[]> {
-      const { rows } = await pool.query<TakenRow>({
-        name: `claim_summary_jobs_${limit}`,
-        text: claimJobs(limit),
-        values: [
-          organizationId,
-          formatTimestamp(now),
-          lease.id,
-          formatTimestamp(lease.until),
-          lease.workerId,
-        ],
+    /** Claims the organization's job that has been due for longest, until a time. Skips what others are claiming. */
+    async claim(organizationId: string, now: number, until: number): Promise<readonly SummaryJob[]> {
+      const { rows } = await pool.query<ClaimedRow>({
+        name: 'claim_summary_job',
+        text: `update summary_jobs set due_at = $3, attempts = attempts + 1
+                 where organization_id = $1 and conversation_id = (
+                   select j.conversation_id from summary_jobs j where j.organization_id = $1 and j.due_at <= $2
+                     order by j.due_at, j.conversation_id limit 1 for update skip locked)
+                 returning conversation_id, resolved_at, attempts`,
+        values: [organizationId, formatTimestamp(now), formatTimestamp(until)],
       })
       return rows.map((row) => ({
         organizationId,
         conversationId: row.conversation_id,
-        leaseId: lease.id,
         resolvedAt: formatTimestamp(row.resolved_at.getTime()),
         attempts: row.attempts,
-        gaveUp: row.gave_up,
       }))
     },
 
-    async drop({ organizationId, conversationId, leaseId }: ClaimedJob): Promise<void> {
+    async drop({ organizationId, conversationId, resolvedAt, attempts }: SummaryJob): Promise<void> {
       await pool.query({
         name: 'drop_summary_job',
-        text: 'delete from summary_jobs where organization_id = $1 and conversation_id = $2 and lease_id = $3',
-        values: [organizationId, conversationId, leaseId],
+        text: `delete from summary_jobs where organization_id = $1 and conversation_id = $2
+                 and resolved_at = $3 and attempts = $4`,
+        values: [organizationId, conversationId, resolvedAt, attempts],
       })
     },
 
-    /** Tries the job again at `due`; a job that gave up is only checked then. */
+    /** Makes the job due then, as after so many attempts. */
     async postpone(
-      { organizationId, conversationId, leaseId }: ClaimedJob,
+      { organizationId, conversationId, resolvedAt, attempts }: SummaryJob,
       due: number,
-      gaveUp: boolean,
+      attemptsMade = attempts,
     ): Promise<void> {
       await pool.query({
         name: 'postpone_summary_job',
-        text: `update summary_jobs set due_at = $4, gave_up = $5, lease_id = null
-                 where organization_id = $1 and conversation_id = $2 and lease_id = $3`,
-        values: [organizationId, conversationId, leaseId, formatTimestamp(due), gaveUp],
+        text: `update summary_jobs set due_at = $5, attempts = $6 where organization_id = $1 and conversation_id = $2
+                 and resolved_at = $3 and attempts = $4`,
+        values: [organizationId, conversationId, resolvedAt, attempts, formatTimestamp(due), attemptsMade],
       })
-    },
-
-    async release({ organizationId, conversationId, leaseId }: ClaimedJob, now: number): Promise<void> {
-      await pool.query({
-        name: 'give_back_summary_job',
-        text: `update summary_jobs set due_at = $4, attempts = attempts - 1, lease_id = null
-                 where organization_id = $1 and conversation_id = $2 and lease_id = $3`,
-        values: [organizationId, conversationId, leaseId, formatTimestamp(now)],
-      })
-    },
-
-    /**
-     * Releases the jobs of an ended worker and returns their number. Their attempts count, as the worker may have died
-     * of one.
-     */
-    async releaseAllOf(workerId: string, now: number): Promise<number> {
-      const { rows } = await pool.query<LeasedRow>(
-        `select j.organization_id, j.conversation_id, j.lease_id, j.attempts from summary_jobs j
-           where j.worker_id = $1 and j.lease_id is not null`,
-        [workerId],
-      )
-      for (const { organization_id, conversation_id, lease_id, attempts } of rows) {
-        const wait = attempts > 1 ? (nextAttempt(attempts - 1, null) ?? 0) : 0
-        await pool.query(
-          `update summary_jobs set due_at = $4, lease_id = null
-             where organization_id = $1 and conversation_id = $2 and lease_id = $3`,
-          [organization_id, conversation_id, lease_id, formatTimestamp(now + wait)],
-        )
-      }
-      return rows.length
     },
   }
 }
@@ -180,24 +135,11 @@ interface UnsummarizedRow {
   readonly missing: boolean
 }
 
-interface LeasedRow {
-  readonly organization_id: string
-  readonly conversation_id: string
-  readonly lease_id: string
-  readonly attempts: number
-}
-
-interface TakenRow {
+interface ClaimedRow {
   readonly conversation_id: string
   readonly resolved_at: Date
   readonly attempts: number
-  readonly gave_up: boolean
 }
-
-/** Uses the indexes of the search. */
-const findAny = `
-  select exists (select 1 from conversations c where c.resolved_at is not null and c.summarized_at is null)
-    or exists (select 1 from summary_jobs j) as needed`
 
 /**
  * Conversations without a job, and the last of a full page, where the next one begins. Only of organizations that are
@@ -219,48 +161,10 @@ const findUnsummarized = `
     where j.conversation_id is null or p.ordinal = ${step}
     order by p.ordinal`
 
-/** Replaces a job for an earlier resolution, whose worker can no longer complete it. */
+/** Replaces a job for an earlier resolution, whose worker can no longer end it. */
 const addJobs = `
-  insert into summary_jobs (organization_id, conversation_id, resolved_at, due_at, lease_id, attempts, gave_up)
-    select $1, n.id, n.resolved_at, n.resolved_at, null, 0, false
-      from unnest($2::uuid[], $3::timestamptz[]) as n(id, resolved_at)
+  insert into summary_jobs (organization_id, conversation_id, resolved_at, due_at, attempts)
+    select $1, n.id, n.resolved_at, n.resolved_at, 0 from unnest($2::uuid[], $3::timestamptz[]) as n(id, resolved_at)
     on conflict (organization_id, conversation_id) do update
-      set resolved_at = excluded.resolved_at, due_at = excluded.due_at, lease_id = null, attempts = 0, gave_up = false
+      set resolved_at = excluded.resolved_at, due_at = excluded.due_at, attempts = 0
       where summary_jobs.resolved_at <> excluded.resolved_at`
-
-/** One index look-up per organization. */
-function findOrganizations(limit: number): string {
-  return `
-  select o.organization_id from organizations o
-    join lateral (
-      select j.conversation_id from summary_jobs j
-        where j.organization_id = o.organization_id and j.due_at <= $1 order by j.due_at limit 1) due on true
-    where o.organization_id > $2 order by o.organization_id limit ${limit}`
-}
-
-function claimJobs(limit: number): string {
-  return `
-  update summary_jobs set lease_id = $3, due_at = $4, worker_id = $5, attempts = attempts + 1
-    where organization_id = $1 and conversation_id in (
-      select j.conversation_id from summary_jobs j where j.organization_id = $1 and j.due_at <= $2
-        order by j.due_at, j.conversation_id limit ${limit} for update skip locked)
-    returning conversation_id, resolved_at, attempts, gave_up`
-}
-
-const minute = 60_000
-const longest = 240 * minute
-
-/** The last attempt comes a day after the first. */
-export const maxAttempts = 14
-
-/** Milliseconds between checks whether a job that gave up can be deleted. */
-export const checkAgainAfter = 24 * 60 * minute
-
-/**
- * Milliseconds until the next attempt, null after the last: a minute, doubled each time, at most four hours, at least
- * `retryAfter`.
- */
-export function nextAttempt(made: number, retryAfter: number | null): number | null {
-  if (made >= maxAttempts) return null
-  return Math.max(Math.min(minute * 2 ** (made - 1), longest), retryAfter ?? 0)
-}

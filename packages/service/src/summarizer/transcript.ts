@@ -2,12 +2,9 @@
 
 import { clipped } from '@deskwire/sdk/clipped'
 import { compile } from 'html-to-text'
-import type { Pool } from 'pg'
+import MarkdownIt from 'markdown-it'
 import type { Message } from '../desk/message/fields.ts'
-import { message } from '../desk/message/index.ts'
-import { timestampText } from '../journal/body.ts'
-import type { ReferringExpectation } from '../journal/change.ts'
-import { parseRepresentation, type StoredBody } from '../kinds/model/representation.ts'
+import { cutText, tidy } from './text.ts'
 
 export interface TranscriptMessage {
   readonly by: Message['author']['type']
@@ -84,67 +81,6 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** Messages that are read: the first ones have the topic, the last ones the outcome. */
-const firstRead = 20
-const lastRead = 60
-
-interface ReadMessages {
-  readonly messages: readonly Message[]
-  readonly abridged: boolean
-  /** What must still hold when a summary of them commits: it repeats no message that was deleted meanwhile. */
-  readonly unchanged: ReferringExpectation
-}
-
-/** Reads first what a commit checks, so that whatever changes between the statements refuses the summary. */
-export async function readMessages(
-  pool: Pool,
-  organizationId: string,
-  conversationId: string,
-): Promise<ReadMessages> {
-  const read = async (order: 'asc' | 'desc', limit: number) => {
-    const { rows } = await pool.query<StoredBody & { id: string }>({
-      name: `read_messages_${order}`,
-      text: `select m.id, m.body, m.body_version as version from messages m
-               where m.organization_id = $1 and m.conversation_id = $2 and m.removed_at is null
-               order by m.created_at ${order}, m.id ${order} limit ${limit}`,
-      values: [organizationId, conversationId],
-    })
-    return rows
-  }
-  const { rows } = await pool.query<{ count: number; latest: string | null }>({
-    name: 'count_messages',
-    text: `select count(*)::int as count, ${timestampText('max(m.updated_at)')} as latest from messages m
-             where m.organization_id = $1 and m.conversation_id = $2 and m.removed_at is null`,
-    values: [organizationId, conversationId],
-  })
-  const { count = 0, latest = null } = rows[0] ?? {}
-  const [first, last] = await Promise.all([read('asc', firstRead), read('desc', lastRead)])
-  const bodies = new Map([...first, ...last.toReversed()].map((row) => [row.id, row]))
-  const complete = first.length < firstRead || bodies.size < first.length + last.length
-  return {
-    messages: [...bodies.values()].map(
-      (row) => parseRepresentation(message, row).state as unknown as Message,
-    ),
-    abridged: !complete,
-    unchanged: { table: message.table, column: 'conversation_id', id: conversationId, count, latest },
-  }
-}
-
-export type Summarized =
-  | { readonly outcome: 'written'; readonly summary: string }
-  /** `reason` is for the log: it contains no message text. */
-  | {
-      readonly outcome: 'failed'
-      readonly reason: string
-      /** Milliseconds that the endpoint asks clients to wait. */
-      readonly retryAfter: number | null
-    }
-
-/** Rejects only when `stop` is aborted. */
-export type Summarize = (transcript: Transcript, stop: AbortSignal) => Promise<Summarized>
-
-import MarkdownIt from 'markdown-it'
-
 type ContentType = 'text' | 'html' | 'markdown'
 
 const aLine = { leadingLineBreaks: 1, trailingLineBreaks: 1 }
@@ -196,29 +132,4 @@ function withoutQuotes(text: string): string {
 /** Joins lines that were wrapped to a width. */
 function unwrapped(text: string): string {
   return text.replace(/\r\n?/g, '\n').replace(/^(.{60,}[^.!?:\s])\n(?=\S)/gm, '$1 ')
-}
-
-/** Removes control characters except line breaks, and repeated empty lines. */
-export function tidy(text: string): string {
-  return text
-    .replace(/[^\P{Cc}\n\t]/gu, ' ')
-    .replace(/[ \t]+$/gm, '')
-    .replace(/\n{3,}/g, '\n\n')
-    .trim()
-}
-
-const sentences = new Intl.Segmenter('en', { granularity: 'sentence' })
-
-/**
- * At most `limit` code units: up to the end of a sentence if that is at least half of the limit, otherwise of a word.
- */
-export function cutText(text: string, limit: number): string {
-  if (text.length <= limit) return text
-  let whole = 0
-  for (const { index, segment } of sentences.segment(text.slice(0, limit + 1))) {
-    if (index + segment.length <= limit) whole = index + segment.length
-  }
-  if (whole * 2 >= limit) return text.slice(0, whole).trimEnd()
-  const word = /^[\s\S]*\S(?=\s)/.exec(text.slice(0, limit + 1))?.[0] ?? ''
-  return word.length * 2 >= limit ? word : clipped(text, limit, '')
 }

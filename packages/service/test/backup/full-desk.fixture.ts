@@ -17,7 +17,7 @@ import { type Api, type TestService, testService } from '../../../testbed/servic
 import { markRestored } from '../../src/backup/restore.ts'
 import { createDirectory } from '../../src/databases/directory.ts'
 import { newId } from '../../src/kernel/ids.ts'
-import { createJobs, firstConversation } from '../../src/summarizer/jobs.ts'
+import { createSummaryJobs, firstConversation } from '../../src/summarizer/jobs.ts'
 import { deliveryJobsOn } from '../delivery/recovery.fixture.ts'
 
 export interface FullDesk extends AsyncDisposable {
@@ -46,7 +46,7 @@ export async function fullDesk(): Promise<FullDesk> {
   await directory.place(elsewhere, 'two')
   await directory.note(elsewhere, [Buffer.alloc(32, 7)])
   await halfMoved(service.database.pool, elsewhere)
-  await createJobs(service.database.pool).enqueue(clock.now(), firstConversation)
+  await createSummaryJobs(service.database.pool).enqueue(clock.now(), firstConversation)
   return { service, clock, apis, [Symbol.asyncDispose]: () => service[Symbol.asyncDispose]() }
 }
 

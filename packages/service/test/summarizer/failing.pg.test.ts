@@ -15,6 +15,7 @@ import {
   summaryDelay,
   testSummarizer,
 } from '../../../testbed/summaries.ts'
+import { maxAttempts } from '../../src/summarizer/summarizer.ts'
 
 async function installation() {
   const clock = testClock()
@@ -82,7 +83,7 @@ test('is given up after a day with a warning that names the conversation; others
     await it.engine.runDue()
   }
   expect(it.model.asked).toHaveLength(14)
-  expect(await jobsOf(it.service)).toMatchObject([{ id, gaveUp: true }])
+  expect(await jobsOf(it.service)).toMatchObject([{ id, attempts: maxAttempts + 1 }])
 
   await act(it.api, id, 'summarize', { summary: 'Written outside.' })
   it.clock.advance(day)
@@ -100,7 +101,7 @@ test('a resolution after one that was given up begins anew', async () => {
     await it.engine.runDue()
     it.clock.advance(4 * hour)
   }
-  expect(await jobsOf(it.service)).toMatchObject([{ id, gaveUp: true }])
+  expect(await jobsOf(it.service)).toMatchObject([{ id, attempts: maxAttempts + 1 }])
   it.model.will(says('It was about a parcel.'))
   await act(it.api, id, 'reopen')
   await act(it.api, id, 'resolve')
@@ -155,7 +156,7 @@ test('a database that fails in the middle: tried again when the lease is over', 
   await pool.query('alter table messages rename to elsewhere')
   it.clock.advance(summaryDelay)
   await it.engine.runDue()
-  expect(await jobsOf(it.service)).toMatchObject([{ id, attempts: 1, leased: true }])
+  expect(await jobsOf(it.service)).toMatchObject([{ id, attempts: 1, due: it.clock.now() + 50_000 }])
   expect(it.warnings()).toMatchObject([{ conversationId: id, msg: 'a summary failed' }])
   await pool.query('alter table elsewhere rename to messages')
   expect(await it.engine.runDue()).toBe(0)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { day, hour, minute } from '../../../testbed/hooks.ts'
-import { maxAttempts, nextAttempt } from '../../src/summarizer/jobs.ts'
+import { maxAttempts, nextAttempt } from '../../src/summarizer/summarizer.ts'
 
 test('attempts come further and further apart, and end after about a day', () => {
   const delays: number[] = []

@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Message } from '../../src/desk/message/fields.ts'
 import { extractSummary } from '../../src/summarizer/extractive.ts'
+import { cutText } from '../../src/summarizer/text.ts'
 import {
-  cutText,
   plainText,
   type Transcript,
   type TranscriptMessage,

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { testClock } from '../../../testbed/clock.ts'
 import { eventually } from '../../../testbed/eventually.ts'
-import { minute } from '../../../testbed/hooks.ts'
+import { day, minute } from '../../../testbed/hooks.ts'
 import { heldModel, says, startModel } from '../../../testbed/model.ts'
 import { type Api, type TestService, testService } from '../../../testbed/service.ts'
 import {
@@ -17,6 +17,9 @@ import {
   testSummarizer,
 } from '../../../testbed/summaries.ts'
 import type { Clock } from '../../src/kernel/timestamps.ts'
+import { maxAttempts } from '../../src/summarizer/summarizer.ts'
+
+const gaveUp = maxAttempts + 1
 
 test('of many workers at once, one writes each summary', async () => {
   const clock = testClock()
@@ -150,27 +153,26 @@ test('a process that always dies in the middle is not tried for ever', async () 
   clock.advance(summaryDelay)
   await using worker = testSummarizer(service, clock)
   await service.database.pool.query(
-    `insert into summary_jobs (organization_id, conversation_id, resolved_at, due_at, lease_id, attempts, gave_up)
-       select c.organization_id, c.id, c.resolved_at, c.resolved_at, gen_random_uuid(), 14, false from conversations c`,
+    `insert into summary_jobs (organization_id, conversation_id, resolved_at, due_at, attempts)
+       select c.organization_id, c.id, c.resolved_at, c.resolved_at, 14 from conversations c`,
   )
   expect(await worker.engine.runDue()).toBe(1)
   expect(service.logged).toContainEqual(
     expect.objectContaining({ level: 'warn', conversationId: id, attempts: 15 }),
   )
-  expect(await jobsOf(service)).toMatchObject([{ id, gaveUp: true }])
+  expect(await jobsOf(service)).toMatchObject([{ id, attempts: gaveUp, due: clock.now() + day }])
 })
 
-test('told to stop, a worker takes nothing more and finishes what is under way', async () => {
+test('a stop gives back what is under way, as if it had not been claimed', async () => {
   const clock = testClock()
   await using service = await testService({ clock })
   await using it = await inTheMiddle(service, clock)
-  const later = await resolved(service.api)
-  clock.advance(summaryDelay)
-  const stopped = it.engine.stop()
-  it.release('In time.')
-  await stopped
-  expect((await read(service.api, it.id)).summary).toBe('In time.')
-  expect((await read(service.api, later.id)).summary).toBe(null)
+  await it.engine.stop()
+  expect((await read(service.api, it.id)).summary).toBe(null)
+  expect(await jobsOf(service)).toMatchObject([{ id: it.id, attempts: 0, due: clock.now() }])
+  await using next = testSummarizer(service, clock)
+  expect(await next.engine.runDue()).toBe(1)
+  expect((await read(service.api, it.id)).summary).toBe('Customer: Where is my parcel?')
 })
 
 /** As if so many conversations more had been resolved: copies of this one and its message, but for their ids. */
@@ -227,13 +229,13 @@ test('conversations that were given up stand in nobody’s way', async () => {
   const old = await resolved(service.api)
   await copyOf(service, old.id, 8_000)
   await service.database.pool.query(
-    `insert into summary_jobs (organization_id, conversation_id, resolved_at, due_at, lease_id, attempts, gave_up)
-       select c.organization_id, c.id, c.resolved_at, '2100-01-01', null, 14, true from conversations c`,
+    `insert into summary_jobs (organization_id, conversation_id, resolved_at, due_at, attempts)
+       select c.organization_id, c.id, c.resolved_at, '2100-01-01', 15 from conversations c`,
   )
   const { id } = await resolved(service.api)
   clock.advance(summaryDelay)
   await using worker = testSummarizer(service, clock)
-  // One look walks over five thousand of them, the next one goes on from there.
+  // One search walks over five thousand of them, the next one goes on from there.
   expect((await worker.engine.runDue()) + (await worker.engine.runDue())).toBe(1)
   expect((await read(service.api, id)).summary).toBe('Customer: Where is my parcel?')
   // And round again: one that was not there when it was passed is found too.

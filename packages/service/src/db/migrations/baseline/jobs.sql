@@ -36,13 +36,9 @@ create table summary_jobs (
   organization_id uuid not null references organizations,
   conversation_id uuid not null,
   resolved_at timestamptz(3) not null,
-  -- When a worker may take it; the worker that takes it moves due_at to the end of its lease.
+  -- When a worker may take it; the worker that takes it moves due_at to the end of its lease, and counts an attempt.
   due_at timestamptz(3) not null,
-  lease_id uuid,
   attempts integer not null check (attempts >= 0),
-  gave_up boolean not null,
-  -- Who has, or had, the lease: when it died, its jobs are found by it.
-  worker_id uuid,
   primary key (organization_id, conversation_id)
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
 create index summary_jobs_due on summary_jobs (organization_id, due_at);
