@@ -142,7 +142,7 @@ function expectOurs(pids: readonly number[], pid: number): void {
 function isCrash(line: string): boolean {
   return (
     line !== '' &&
-    !/^(\{|listening on |guides and reference at |console at |delivering$|organization |its API key|deskwire: )/.test(
+    !/^(\{|(?:worker )?listening on |guides and reference at |console at |delivering$|organization |its API key|deskwire: )/.test(
       line,
     )
   )

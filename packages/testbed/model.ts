@@ -13,7 +13,7 @@ interface ChatRequest {
 }
 
 export interface Model extends AsyncDisposable {
-  /** For DESKWIRE_SUMMARIZER_URL. */
+  /** For DESKWIRE_SUMMARIZER. */
   readonly url: string
   readonly receiver: Receiver
   readonly asked: readonly ChatRequest[]

@@ -210,7 +210,7 @@ const accounts: Readonly<Record<string, readonly (readonly [begins: string, acco
   ],
   'docs/guides/summaries.md': [
     ['Customer:', 'shown'],
-    ['DESKWIRE_SUMMARIZER_URL', 'here'],
+    ['DESKWIRE_SUMMARIZER=', 'here'],
     ['curl', 'here'],
   ],
   'docs/guides/sync.md': [
@@ -462,7 +462,7 @@ test('commands of the guide on webhooks, and of an application on this machine',
 })
 
 test('samples and commands of the guides that need a service', async () => {
-  const summarizes = take('docs/guides/summaries.md', 'DESKWIRE_SUMMARIZER_URL')
+  const summarizes = take('docs/guides/summaries.md', 'DESKWIRE_SUMMARIZER=')
   await startBy(summarizes)
   await shell(take('docs/guides/clients.md', 'curl '))
   expect(JSON.parse(await readFile(join(cwd, 'openapi.json'), 'utf8')).openapi).toBe('3.1.0')

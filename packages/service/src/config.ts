@@ -118,16 +118,27 @@ function parseIssuer(text: string): string | undefined {
   return url.protocol === 'https:' || (url.protocol === 'http:' && isLocal) ? text : undefined
 }
 
-/** The text unchanged, if paths can be appended to it. */
-function parseEndpointUrl(text: string): string | undefined {
-  const url = URL.parse(text)
-  const isBase =
-    url !== null &&
-    /^https?:$/.test(url.protocol) &&
-    url.username + url.password === '' &&
-    !/[?#]/.test(text) &&
-    !/\/chat\/completions\/*$/.test(text)
-  return isBase ? text : undefined
+type Mcp = { readonly issuer: string | null } | null
+
+/** Null: off. */
+function parseMcp(text: string): Mcp | undefined {
+  const isOn = parseSwitch(text)
+  if (isOn !== undefined) return isOn ? { issuer: null } : null
+  const issuer = parseIssuer(text)
+  return issuer === undefined ? undefined : { issuer }
+}
+
+type Summarizer = 'off' | 'sentences' | { readonly model: string; readonly url: string }
+
+/** The URL is one that paths can be appended to, and stays as it is written. */
+function parseSummarizer(text: string): Summarizer | undefined {
+  const isOn = parseSwitch(text)
+  if (isOn !== undefined) return isOn ? 'sentences' : 'off'
+  const [, model, base] = /^(\S{1,255}) +(https?:\/\/[^\s?#]+)$/.exec(text) ?? []
+  const url = URL.parse(base ?? '')
+  if (model === undefined || base === undefined || url === null) return undefined
+  const isBase = url.username + url.password === '' && !/\/chat\/completions\/*$/.test(base)
+  return isBase ? { model, url: base } : undefined
 }
 
 const roles = ['all', 'api', 'worker'] as const
@@ -139,6 +150,9 @@ function setting<V>(entry: Setting<V>): Setting<V> {
   return entry
 }
 
+/** Of the API. */
+export const defaultPort = 8080
+
 export const settings = {
   host: setting({
     variable: 'DESKWIRE_HOST',
@@ -147,16 +161,10 @@ export const settings = {
     accepts: 'an IP address or a host name',
     parse: (text) => (/^[\w.:-]+$/.test(text) ? text : undefined),
   }),
-  port: setting({
+  port: setting<number | null>({
     variable: 'DESKWIRE_PORT',
-    default: '8080',
-    help: 'port to listen on; 0 picks a free one, and the line "listening on" says which',
-    accepts: 'a port from 0 to 65535',
-    parse: parsePort,
-  }),
-  workerPort: setting<number | null>({
-    variable: 'DESKWIRE_WORKER_PORT',
-    help: 'port on which a process of role worker answers /healthz, /readyz and /metrics; 0 picks a free one',
+    defaultShown: `${defaultPort}; none in role worker`,
+    help: 'port to listen on; a process of role worker answers /healthz, /readyz and /metrics there; 0 picks a free one, and the line "listening on" says which',
     accepts: 'a port from 0 to 65535',
     parse: parsePort,
   }),
@@ -294,27 +302,21 @@ export const settings = {
     accepts: 'a rate and a burst, for example 100/s, burst 500; or 0',
     parse: parseRateLimit,
   }),
-  mcp: setting<boolean>({
+  mcp: setting<Mcp>({
     variable: 'DESKWIRE_MCP',
     default: 'off',
-    help: 'on: agents may use the service by the Model Context Protocol, at /mcp, with API keys',
-    accepts: 'on or off',
-    parse: parseSwitch,
-  }),
-  mcpIssuer: setting<string | null>({
-    variable: 'DESKWIRE_MCP_ISSUER',
-    defaultShown: 'none: only API keys',
-    help: 'the OAuth issuer whose access tokens /mcp accepts as well; needs DESKWIRE_PUBLIC_URL',
+    help: 'on: agents may use the service by the Model Context Protocol, at /mcp, with API keys; an OAuth issuer: also with its access tokens, which needs DESKWIRE_PUBLIC_URL',
     accepts:
-      'an https URL, or http on this machine, exactly as the issuer writes it, without user info, query or fragment',
-    parse: parseIssuer,
+      'on, off, or an https URL (http on this machine), exactly as the issuer writes it, without user info, query or fragment',
+    parse: parseMcp,
   }),
-  summarizer: setting<boolean>({
+  summarizer: setting<Summarizer>({
     variable: 'DESKWIRE_SUMMARIZER',
     default: 'on',
-    help: 'off: nobody writes summaries but the action summarize; to be set where workers run',
-    accepts: 'on or off',
-    parse: parseSwitch,
+    help: 'on: picks sentences; a model and a URL: asks it at an OpenAI-compatible chat endpoint; off: leaves summaries to the action summarize; to be set where workers run',
+    accepts:
+      'on, off, or the name of a model and the http or https URL below which its endpoint serves /chat/completions, without user info or query, for example qwen3:8b http://localhost:11434/v1',
+    parse: parseSummarizer,
   }),
   maxRows: setting<number | null>({
     variable: 'DESKWIRE_MAX_ROWS',
@@ -366,47 +368,17 @@ export const settings = {
     accepts: 'a comma-separated list of origins without path or usual port, for example https://app.example',
     parse: parseFrameAncestors,
   }),
-  searchTimeout: duration(
-    {
-      variable: 'DESKWIRE_SEARCH_TIMEOUT',
-      default: '2s',
-      help: 'how long the database may work on a list with q; one that takes longer is answered 503',
-    },
-    '30s',
-  ),
   summaryDelay: duration({
     variable: 'DESKWIRE_SUMMARY_DELAY',
     default: '2m',
     help: 'from the resolution of a conversation to its summary',
   }),
-  summarizerUrl: setting<string | null>({
-    variable: 'DESKWIRE_SUMMARIZER_URL',
-    defaultShown: 'none: sentences are picked, and nothing leaves the machine',
-    help: 'an OpenAI-compatible chat endpoint that writes summaries; needs DESKWIRE_SUMMARIZER_MODEL',
-    accepts:
-      'the http or https URL below which the endpoint serves /chat/completions, without user info or query, for example http://localhost:11434/v1',
-    parse: parseEndpointUrl,
-  }),
-  summarizerModel: setting<string | null>({
-    variable: 'DESKWIRE_SUMMARIZER_MODEL',
-    help: 'the model to request from the endpoint',
-    accepts: 'the name of a model',
-    parse: (text) => (/^\S{1,255}$/.test(text) ? text : undefined),
-  }),
   summarizerKey: setting<string | null>({
     variable: 'DESKWIRE_SUMMARIZER_KEY',
-    help: 'sent to the endpoint as a bearer token',
+    help: 'sent to the endpoint of DESKWIRE_SUMMARIZER as a bearer token',
     accepts: 'visible ASCII characters',
     parse: (text) => (/^[\x21-\x7e]+$/.test(text) ? text : undefined),
   }),
-  summarizerTimeout: duration(
-    {
-      variable: 'DESKWIRE_SUMMARIZER_TIMEOUT',
-      default: '60s',
-      help: 'how long the endpoint may take to write a summary',
-    },
-    longestTimer,
-  ),
   logLevel: setting<(typeof logLevels)[number]>({
     variable: 'DESKWIRE_LOG_LEVEL',
     default: 'info',
@@ -479,6 +451,16 @@ export function readConfig(
   return ok(config as Config)
 }
 
+/** Settings of before, with what replaces them. */
+const former: Readonly<Record<string, string>> = {
+  DESKWIRE_MCP_ISSUER: 'DESKWIRE_MCP takes the issuer',
+  DESKWIRE_SEARCH_TIMEOUT: 'a search ends after 2 seconds',
+  DESKWIRE_SUMMARIZER_MODEL: 'DESKWIRE_SUMMARIZER takes the model and the URL',
+  DESKWIRE_SUMMARIZER_TIMEOUT: 'a request for a summary ends after 2 minutes',
+  DESKWIRE_SUMMARIZER_URL: 'DESKWIRE_SUMMARIZER takes the model and the URL',
+  DESKWIRE_WORKER_PORT: 'a process of role worker listens on DESKWIRE_PORT',
+}
+
 const otherVariables = [
   'DESKWIRE_URL',
   'DESKWIRE_API_KEY',
@@ -504,8 +486,8 @@ interface Warning {
 }
 
 /**
- * Variables that look like settings and have no effect: those of Kubernetes together, others with the most similar
- * setting.
+ * Variables that look like settings and have no effect: those of Kubernetes together, others with what replaces them
+ * or the most similar setting.
  */
 export function ineffectiveVariables(
   environment: Readonly<Record<string, string | undefined>>,
@@ -515,8 +497,8 @@ export function ineffectiveVariables(
   const known = Object.values<Setting<unknown>>(settings).map(({ variable }) => variable)
   const unknown = ours.filter((name) => ![...known, ...otherVariables, ...links].includes(name))
   const warnings = unknown.map((name) => ({
-    found: `${name} is not a setting and has no effect`,
-    advice: `the most similar setting is ${closest(name, known)}`,
+    found: `${name} is ${name in former ? 'no longer' : 'not'} a setting and has no effect`,
+    advice: former[name] ?? `the most similar setting is ${closest(name, known)}`,
   }))
   if (links.length === 0) return warnings
   const found = `${links.join(', ')}: Kubernetes sets these for a Service, and they have no effect`

@@ -3,7 +3,7 @@ import { type FileHandle, open, rm } from 'node:fs/promises'
 import { EmbeddedDatabaseError } from '@deskwire/embedded-postgres'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
-import type { Config } from './config.ts'
+import { type Config, defaultPort } from './config.ts'
 import { createDirectory } from './databases/directory.ts'
 import { readDatabaseClock } from './db/clock.ts'
 import { explainFailureOf } from './db/failure.ts'
@@ -32,6 +32,9 @@ import type { SummarySettings } from './summarizer/summarizer.ts'
 import type { OpenTelemetry } from './telemetry/sdk.ts'
 
 const longestTimer = 2 ** 31 - 1
+
+/** Milliseconds that the database may work on a list with `q`. */
+const searchTimeout = 2_000
 
 interface Begun {
   readonly databases: readonly [OpenDatabase, ...OpenDatabase[]]
@@ -121,30 +124,33 @@ async function startRoles(
   const otherMetrics = async () => (await worker?.metrics()) ?? []
   const notifyWorkerOf = (index: number): NotifyWorker | null =>
     config.role === 'all' ? (due) => worker?.notify(due, index) ?? null : null
-  const api = await startApi(config, {
-    pool,
-    address,
-    ...(name === null ? {} : { name }),
-    others: others.map((database, n) => ({ ...database, notifyWorker: notifyWorkerOf(n + 1) })),
-    log,
-    settings,
-    telemetry,
-    rateLimit: config.rateLimit,
-    searchTimeout: config.searchTimeout,
-    storage: { rows: config.maxRows, bytes: config.maxBytes },
-    otherMetrics,
-    degraded: () => worker?.trouble() ?? null,
-    notifyWorker: notifyWorkerOf(0),
-    publicUrl: config.publicUrl,
-    trustedProxies: config.trustedProxies,
-    webhookAddresses: config.webhookAddresses,
-    corsOrigins: config.corsOrigins,
-    consoleFrameAncestors: config.consoleFrameAncestors,
-    metricsElsewhere: config.metricsPort !== null,
-    mcp: config.mcp,
-    mcpIssuer: config.mcpIssuer,
-    admin: adminOf(config, keysOf(settings), log),
-  })
+  const api = await startApi(
+    { host: config.host, port: config.port ?? defaultPort },
+    {
+      pool,
+      address,
+      ...(name === null ? {} : { name }),
+      others: others.map((database, n) => ({ ...database, notifyWorker: notifyWorkerOf(n + 1) })),
+      log,
+      settings,
+      telemetry,
+      rateLimit: config.rateLimit,
+      searchTimeout,
+      storage: { rows: config.maxRows, bytes: config.maxBytes },
+      otherMetrics,
+      degraded: () => worker?.trouble() ?? null,
+      notifyWorker: notifyWorkerOf(0),
+      publicUrl: config.publicUrl,
+      trustedProxies: config.trustedProxies,
+      webhookAddresses: config.webhookAddresses,
+      corsOrigins: config.corsOrigins,
+      consoleFrameAncestors: config.consoleFrameAncestors,
+      metricsElsewhere: config.metricsPort !== null,
+      mcp: config.mcp !== null,
+      mcpIssuer: config.mcp?.issuer ?? null,
+      admin: adminOf(config, keysOf(settings), log),
+    },
+  )
   const metrics = await startMetrics(config, api.metrics, log).catch(async (error) => {
     await api.stop()
     throw error
@@ -215,13 +221,13 @@ async function startWorkerAlone(
   databases: readonly ServedDatabase[],
   log: Logger,
 ): Promise<readonly Running[]> {
-  const { host, workerPort, metricsPort } = config
+  const { host, port, metricsPort } = config
   const running: Running[] = [workers]
   try {
     const metrics = workerMetrics(workers)
     running.unshift(...(await startMetrics(config, metrics, log)))
-    if (workerPort !== null) {
-      const where = { host, port: workerPort }
+    if (port !== null) {
+      const where = { host, port }
       const server = await startWorkerServer(where, databases, metricsPort === null ? metrics : null, log)
       running.unshift(server)
       process.stdout.write(`worker listening on ${server.address}\n`)

@@ -25,8 +25,7 @@ interface Example {
 /** Of every setting: its default, a text with what it means, and texts that are not accepted. */
 const examples: Record<keyof typeof settings, Example> = {
   host: { default: '127.0.0.1', text: '::1', value: '::1', bad: ['a host', 'http://x'] },
-  port: { default: 8080, text: '0', value: 0, bad: ['65536', '-1', '80a', '8.5', '1e3', ' 80', '123456'] },
-  workerPort: { default: null, text: '0', value: 0, bad: ['65536', 'none'] },
+  port: { default: null, text: '0', value: 0, bad: ['65536', '-1', '80a', '8.5', '1e3', ' 80', '123456'] },
   metricsPort: { default: null, text: '9090', value: 9090, bad: ['65536', 'none', '-1'] },
   adminKey: {
     default: null,
@@ -108,14 +107,38 @@ const examples: Record<keyof typeof settings, Example> = {
     value: { perSecond: 20, burst: 40 },
     bad: ['100', '0/s', '10/m', '10/s, burst 0', '10/s burst 5', '1.5/s', 'off'],
   },
-  mcp: { default: false, text: 'on', value: true, bad: ['yes', 'ON', '1'] },
-  mcpIssuer: {
+  mcp: {
     default: null,
     text: 'https://login.example/',
-    value: 'https://login.example/',
-    bad: ['login.example', 'http://login.example', 'https://me@login.example', 'https://login.example/?a'],
+    value: { issuer: 'https://login.example/' },
+    bad: [
+      'yes',
+      'ON',
+      '1',
+      'login.example',
+      'http://login.example',
+      'https://me@login.example',
+      'https://login.example/?a',
+    ],
   },
-  summarizer: { default: true, text: 'off', value: false, bad: ['no', 'OFF', '0', 'false'] },
+  summarizer: {
+    default: 'sentences',
+    text: 'qwen3:8b http://localhost:11434/v1',
+    value: { model: 'qwen3:8b', url: 'http://localhost:11434/v1' },
+    bad: [
+      'no',
+      'OFF',
+      'qwen3:8b',
+      'http://localhost:11434/v1',
+      'a b http://localhost/v1',
+      'm localhost:11434/v1',
+      'm ftp://localhost/v1',
+      'm https://me@ai.example/v1',
+      'm https://ai.example/v1?key=1',
+      'm https://ai.example/v1#a',
+      'm https://ai.example/v1/chat/completions',
+    ],
+  },
   publicUrl: {
     default: null,
     text: 'HTTPS://Desk.example:443/',
@@ -193,24 +216,8 @@ const examples: Record<keyof typeof settings, Example> = {
     value: 10 * 2 ** 30,
     bad: ['-1', '1GB', '1.5GiB', '10 GiB', '9999TiB'.repeat(2), '999999999999999KiB'],
   },
-  searchTimeout: { default: 2_000, text: '500ms', value: 500, bad: ['0s', '31s', 'off'] },
   summaryDelay: { default: 120_000, text: '30s', value: 30_000, bad: ['0s', 'never'] },
-  summarizerUrl: {
-    default: null,
-    text: 'http://localhost:11434/v1',
-    value: 'http://localhost:11434/v1',
-    bad: [
-      'localhost:11434/v1',
-      'ftp://localhost/v1',
-      'https://me@ai.example/v1',
-      'https://ai.example/v1?key=1',
-      'https://ai.example/v1#a',
-      'https://ai.example/v1/chat/completions',
-    ],
-  },
-  summarizerModel: { default: null, text: 'qwen3:8b', value: 'qwen3:8b', bad: ['two words'] },
   summarizerKey: { default: null, text: 'sk-1', value: 'sk-1', bad: ['hidden in two\nlines', 'hidden ä'] },
-  summarizerTimeout: { default: 60_000, text: '5m', value: 300_000, bad: ['0s'] },
   logLevel: { default: 'info', text: 'silent', value: 'silent', bad: ['INFO', 'verbose'] },
 }
 const all = Object.entries(examples) as [keyof Config, Example][]
@@ -302,10 +309,11 @@ describe('readConfig', () => {
 })
 
 describe('variables that have no effect', () => {
-  test('each that is no setting is named with the setting that it is most like', () => {
+  test('each is named with the setting that replaces it or is most like it', () => {
     const environment = {
       DESKWIRE_PROT: '1',
       DESKWIRE_TRUSTED_TARGET: 'x',
+      DESKWIRE_WORKER_PORT: '1',
       DESKWIRE_PORT: '1',
       DESKWIRE_API_KEY: 'x',
       PATH: '/bin',
@@ -313,6 +321,7 @@ describe('variables that have no effect', () => {
     expect(ineffectiveVariables(environment).map(({ found, advice }) => `${found}; ${advice}`)).toEqual([
       'DESKWIRE_PROT is not a setting and has no effect; the most similar setting is DESKWIRE_PORT',
       'DESKWIRE_TRUSTED_TARGET is not a setting and has no effect; the most similar setting is DESKWIRE_TRUSTED_TARGETS',
+      'DESKWIRE_WORKER_PORT is no longer a setting and has no effect; a process of role worker listens on DESKWIRE_PORT',
     ])
   })
 

@@ -123,20 +123,25 @@ async function readAuthorities(path: string): Promise<string> {
 }
 
 /** Access tokens are for one URL. @throws SettingError when it is not set. */
-export function requirePublicUrl({ mcpIssuer, publicUrl }: Config): void {
-  if (mcpIssuer === null || publicUrl !== null) return
-  throw unset(settings.publicUrl, `${settings.mcpIssuer.variable} needs it`)
+export function requirePublicUrl({ mcp, publicUrl }: Config): void {
+  if (mcp === null || mcp.issuer === null || publicUrl !== null) return
+  throw unset(settings.publicUrl, `the issuer in ${settings.mcp.variable} needs it`)
 }
 
-/** Null when summaries are off. @throws SettingError when the endpoint's settings contradict each other. */
-export function summarySettingsOf(config: Config): SummarySettings | null {
-  if (!config.summarizer) return null
-  const { summaryDelay: delay, summarizerUrl: url, summarizerModel: model, summarizerKey: key } = config
-  if (url === null) {
-    const alone = model !== null ? settings.summarizerModel : key !== null ? settings.summarizerKey : null
-    if (alone === null) return { delay, endpoint: null }
-    throw unset(settings.summarizerUrl, `${alone.variable} is of no use without it`)
-  }
-  if (model === null) throw unset(settings.summarizerModel, `${settings.summarizerUrl.variable} needs it`)
-  return { delay, endpoint: { url, model, key, timeout: config.summarizerTimeout } }
+/** In milliseconds. */
+const summaryTimeout = 120_000
+
+/** Null when summaries are off. @throws SettingError when there is a key and no endpoint. */
+export function summarySettingsOf({
+  summarizer,
+  summarizerKey: key,
+  summaryDelay: delay,
+}: Config): SummarySettings | null {
+  if (summarizer === 'off') return null
+  if (summarizer !== 'sentences') return { delay, endpoint: { ...summarizer, key, timeout: summaryTimeout } }
+  if (key === null) return { delay, endpoint: null }
+  const { variable, accepts } = settings.summarizer
+  throw new SettingError(
+    `${settings.summarizerKey.variable}: it is of no use without an endpoint in ${variable}, which must be ${accepts}`,
+  )
 }

@@ -59,7 +59,7 @@ export function startWorkerServer(
   }))
   registerRoutes(server, healthApi.routes, createHealth(checked))
   if (metrics !== null) registerRoutes(server, metricsApi.routes, { text: metrics })
-  return listening(server, where, 'DESKWIRE_WORKER_PORT')
+  return listening(server, where, 'DESKWIRE_PORT')
 }
 
 /** Serves `/metrics` on its own port. Resolves when it listens. @throws ListenError */

@@ -143,7 +143,8 @@ export function createSummarizer(options: {
     const now = clock.now()
     if (now < pausedUntil) return []
     const next = await jobs.organizationsDue(now, lastOrganization, limit)
-    const organizations = next.length > 0 ? next : await jobs.organizationsDue(now, nilUuid, limit)
+    const isLast = next.length === 0 && lastOrganization !== nilUuid
+    const organizations = isLast ? await jobs.organizationsDue(now, nilUuid, limit) : next
     lastOrganization = organizations.at(-1) ?? nilUuid
     // Another worker may have claimed the due jobs.
     const claimed = await Promise.all(organizations.map((id) => jobs.claim(id, now, now + leaseLasts)))

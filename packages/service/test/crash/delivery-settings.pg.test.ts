@@ -49,13 +49,13 @@ test('authorities that cannot be read', async () => {
   }
 })
 
-test('an endpoint for summaries without a model', async () => {
-  const { code, said } = await serveInVain([], {
-    DESKWIRE_SUMMARIZER_URL: 'http://localhost:11434/v1',
-    DESKWIRE_SUMMARIZER_KEY: 'sk-secret',
-  })
-  expect(code).toBe(2)
-  expect(said).toEqual([
-    expect.stringMatching(/^deskwire: DESKWIRE_SUMMARIZER_MODEL: nothing is set.*name of a model$/),
-  ])
+test('an endpoint for summaries without a model, and a key without an endpoint', async () => {
+  for (const [settings, line] of [
+    [{ DESKWIRE_SUMMARIZER: 'http://localhost:11434/v1' }, /DESKWIRE_SUMMARIZER: .*the name of a model and/],
+    [{ DESKWIRE_SUMMARIZER_KEY: 'sk-secret' }, /^deskwire: DESKWIRE_SUMMARIZER_KEY: .*without an endpoint/],
+  ] as const) {
+    const { code, said } = await serveInVain([], settings)
+    expect([code, said]).toEqual([2, [expect.stringMatching(line)]])
+    expect(said.join()).not.toContain('sk-secret')
+  }
 })

@@ -208,8 +208,8 @@ test('a port that is taken', async () => {
     code: 1,
     stderr: `deskwire: cannot listen on 127.0.0.1, port ${port}: something else listens there; set DESKWIRE_HOST and DESKWIRE_PORT (port 0 picks a free one)\n`,
   })
-  const worker = await serveInVain(['--role', 'worker', '--worker-port', String(port), '--database-url', url])
-  expect(worker).toEqual(oneLine(/cannot listen on 127\.0\.0\.1, port \d+: .*DESKWIRE_WORKER_PORT/))
+  const worker = await serveInVain(['--role', 'worker', '--port', String(port), '--database-url', url])
+  expect(worker).toEqual(oneLine(/cannot listen on 127\.0\.0\.1, port \d+: .*DESKWIRE_PORT/))
 })
 
 test('a data directory that cannot be one, and authorities that cannot be read', async () => {

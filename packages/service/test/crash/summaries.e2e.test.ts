@@ -15,7 +15,6 @@ function startWorker(
   return serve(['--role', 'worker', '--database-url', socketUrl(database.connection)], {
     DESKWIRE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
     DESKWIRE_SUMMARY_DELAY: '50ms',
-    DESKWIRE_SUMMARIZER_MODEL: 'stand-in',
     DESKWIRE_SUMMARIZER_KEY: 'sk-secret',
     ...settings,
   })
@@ -28,7 +27,7 @@ test.concurrent('kill -9 in the middle of a request: the next worker writes it, 
   await using services = createServices()
   const { pool } = service.database
   await hooks.register({ url: service.url, token: service.api.token }, 'steady', ['conversation.summarized'])
-  const settings = { ...hooks.settings, DESKWIRE_SUMMARIZER_URL: model.url }
+  const settings = { ...hooks.settings, DESKWIRE_SUMMARIZER: `stand-in ${model.url}` }
   const held = heldModel()
   model.will(held.behaviour)
   const { id } = await resolved(service.api, ['Where is my parcel?'])
@@ -62,7 +61,7 @@ test.concurrent('SIGTERM in the middle of a request: it is given back within 15 
   const held = heldModel()
   model.will(held.behaviour)
   const { id } = await resolved(service.api)
-  const worker = await startWorker(services, service, { DESKWIRE_SUMMARIZER_URL: model.url })
+  const worker = await startWorker(services, service, { DESKWIRE_SUMMARIZER: `stand-in ${model.url}` })
   await held.hanging(1)
   const since = performance.now()
   expect((await worker.end('SIGTERM')).code).toBe(0)

@@ -19,7 +19,6 @@ test('the weeks of the log stand that the database is about to need, and metrics
       ...hooks.settings,
       NODE_OPTIONS: `--import ${join(import.meta.dirname, 'wrong-clock.fixture.ts')}`,
       DESKWIRE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
-      DESKWIRE_WORKER_PORT: '0',
     },
   )
   const { rows } = await database.pool.query<{ now: Date }>('select now() as now')

@@ -59,7 +59,7 @@ test('no pod of the chart gets the variables of Services', () => {
 })
 
 test.each(['', 'tcp://10.0.0.1:8080'])('the health check takes the port %j for none', (port) => {
-  const env = { PATH: process.env.PATH, DESKWIRE_ROLE: 'worker', DESKWIRE_WORKER_PORT: port }
+  const env = { PATH: process.env.PATH, DESKWIRE_ROLE: 'worker', DESKWIRE_PORT: port }
   const { status, stderr } = spawnSync('node', [join(root, 'deploy/healthcheck.mjs')], {
     env,
     encoding: 'utf8',

@@ -68,9 +68,9 @@ test('role all: the API shows its own figures and those of its worker, also of t
   expect((await it.started.end('SIGTERM')).code).toBe(0)
 })
 
-test('role worker: with DESKWIRE_WORKER_PORT it answers for itself', async () => {
+test('role worker: with DESKWIRE_PORT it answers for itself', async () => {
   await using hooks = await startHooks()
-  await using it = await beside(hooks, ['--role', 'worker', '--worker-port', '0'])
+  await using it = await beside(hooks, ['--role', 'worker', '--port', '0'])
   const [, url = ''] = /^worker listening on (\S+)$/m.exec(it.started.output.all) ?? []
   expect((await fetch(`${url}/healthz`)).status).toBe(200)
   expect((await fetch(`${url}/readyz`)).status).toBe(200)
@@ -95,7 +95,7 @@ test('with DESKWIRE_METRICS_PORT the figures are there and nowhere else, in each
   expect((await fetch(`${elsewhereOf(all.started)}/v1/customers`)).status).toBe(404)
   expect((await all.started.end('SIGTERM')).code).toBe(0)
 
-  await using worker = await beside(hooks, ['--role', 'worker', '--worker-port', '0', '--metrics-port', '0'])
+  await using worker = await beside(hooks, ['--role', 'worker', '--port', '0', '--metrics-port', '0'])
   const [, own = ''] = /^worker listening on (\S+)$/m.exec(worker.started.output.all) ?? []
   expect(await metricsAt(elsewhereOf(worker.started))).toMatch(
     /^deskwire_deliveries_due\{process="worker"\} 0$/m,

@@ -10,31 +10,20 @@ function settingsWith(environment: Readonly<Record<string, string>>) {
   return summarySettingsOf(config.value)
 }
 
-test('without an endpoint sentences are picked; with one, and perhaps a key, it is asked', () => {
+test('without an endpoint sentences are picked; with one, and perhaps a key, the model is requested', () => {
   expect(settingsWith({})).toEqual({ delay: 120_000, endpoint: null })
-  const model = { DESKWIRE_SUMMARIZER_URL: url, DESKWIRE_SUMMARIZER_MODEL: 'm' }
-  expect(settingsWith(model)?.endpoint).toEqual({ url, model: 'm', key: null, timeout: 60_000 })
-  expect(
-    settingsWith({ ...model, DESKWIRE_SUMMARIZER_KEY: 'sk-1', DESKWIRE_SUMMARIZER_TIMEOUT: '5m' })?.endpoint,
-  ).toEqual({ url, model: 'm', key: 'sk-1', timeout: 300_000 })
+  const model = { DESKWIRE_SUMMARIZER: `m ${url}` }
+  const endpoint = { url, model: 'm', key: null, timeout: 120_000 }
+  expect(settingsWith(model)?.endpoint).toEqual(endpoint)
+  expect(settingsWith({ ...model, DESKWIRE_SUMMARIZER_KEY: 'sk-1' })?.endpoint).toEqual({
+    ...endpoint,
+    key: 'sk-1',
+  })
 })
 
-test.each([
-  [
-    { DESKWIRE_SUMMARIZER_URL: url },
-    /^DESKWIRE_SUMMARIZER_MODEL: nothing is set.*DESKWIRE_SUMMARIZER_URL needs it.*name of a model$/,
-  ],
-  [
-    { DESKWIRE_SUMMARIZER_MODEL: 'm' },
-    /^DESKWIRE_SUMMARIZER_URL: nothing is set.*DESKWIRE_SUMMARIZER_MODEL.*localhost/,
-  ],
-  [
-    { DESKWIRE_SUMMARIZER_KEY: 'sk-1' },
-    /^DESKWIRE_SUMMARIZER_URL: nothing is set.*DESKWIRE_SUMMARIZER_KEY.*localhost/,
-  ],
-])('%j does not stand alone', (environment, message) => {
-  const settings = () => settingsWith(environment)
+test('a key without an endpoint is refused', () => {
+  const settings = () => settingsWith({ DESKWIRE_SUMMARIZER_KEY: 'sk-1' })
   expect(settings).toThrow(SettingError)
-  expect(settings).toThrow(message)
+  expect(settings).toThrow(/^DESKWIRE_SUMMARIZER_KEY: .*DESKWIRE_SUMMARIZER, .*localhost/)
   expect(settings).not.toThrow(/sk-1/)
 })
