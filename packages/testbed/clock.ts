@@ -1,5 +1,8 @@
 import type { Clock } from '../service/src/kernel/timestamps.ts'
 
+/** A time in milliseconds as representations show it. */
+export const at = (milliseconds: number) => new Date(milliseconds).toISOString()
+
 /** Stands still until it is moved, in either direction. */
 export interface TestClock extends Clock {
   advance(milliseconds: number): void

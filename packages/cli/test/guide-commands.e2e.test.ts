@@ -75,7 +75,7 @@ const accounts: Readonly<Record<string, readonly (readonly [begins: string, acco
   'docs/guides/agents.md': [
     ['claude mcp add', needs('claude', 'it is a client of another maker')],
     ['{ "mcpServers"', 'shown'],
-    ['import { createServer', ranBy('packages/service/test/mcp/ai-sdk.pg.test.ts')],
+    ['import { createServer', ranBy('packages/mcp/test/ai-sdk.pg.test.ts')],
   ],
   'docs/guides/console.md': [['<iframe', 'shown']],
   'docs/guides/consumers.md': [

@@ -1,8 +1,9 @@
 /** Endpoints: registered, changed, tried, rotated, disabled, and brought up to date. */
+
 import type { Locator } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { systemClock } from '../../service/src/kernel/timestamps.ts'
-import { deliveryJobsOn } from '../../service/test/delivery/recovery.fixture.ts'
+import { deliveryJobsOn } from '../../testbed/delivery-jobs.ts'
 import { makeCustomer } from '../../testbed/desk.ts'
 import { hour } from '../../testbed/hooks.ts'
 import { answer } from '../../testbed/receiver.ts'

@@ -2,6 +2,7 @@
 
 import type { Pool } from 'pg'
 import { type TestClock, testClock } from '../../../testbed/clock.ts'
+import { deliveryJobsOn } from '../../../testbed/delivery-jobs.ts'
 import {
   makeBooking,
   makeConversation,
@@ -18,7 +19,6 @@ import { markRestored } from '../../src/backup/restore.ts'
 import { createDirectory } from '../../src/databases/directory.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { createSummaryJobs, firstConversation } from '../../src/summarizer/jobs.ts'
-import { deliveryJobsOn } from '../delivery/recovery.fixture.ts'
 
 export interface FullDesk extends AsyncDisposable {
   readonly service: TestService

@@ -1,11 +1,12 @@
 /** Who caused an event, in envelopes and in the list of events, for those that ask. */
+
 import { expect, test } from 'vitest'
+import { deliveryJobsOn } from '../../../testbed/delivery-jobs.ts'
 import { makeTicket } from '../../../testbed/desk.ts'
 import { makeWebhook } from '../../../testbed/hooks.ts'
 import { asToken, makeKey } from '../../../testbed/keys.ts'
 import type { Api } from '../../../testbed/service.ts'
 import { receiving } from './receiving.fixture.ts'
-import { deliveryJobsOn } from './recovery.fixture.ts'
 
 const named = ['id', 'type', 'apiVersion', 'createdAt', 'organizationId', 'data']
 

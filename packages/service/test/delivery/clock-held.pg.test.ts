@@ -2,9 +2,11 @@
  * A long commit holds an organization's clock row while the worker has to disable its endpoints, carry out the expiry of its keys and
  * bring back what they missed: other organizations go on over the two connections that there are, and afterwards all is done, once.
  */
+
 import type { Pool } from 'pg'
 import { expect, test } from 'vitest'
 import { testClock } from '../../../testbed/clock.ts'
+import { deliveryJobsOn } from '../../../testbed/delivery-jobs.ts'
 import { makeCustomer } from '../../../testbed/desk.ts'
 import { testEngine } from '../../../testbed/engine.ts'
 import { eventually } from '../../../testbed/eventually.ts'
@@ -18,7 +20,6 @@ import type { Send } from '../../src/delivery/queue/attempt.ts'
 import { createEndpointQueues } from '../../src/delivery/queue/endpoint-queues.ts'
 import { createRegistrants } from '../../src/delivery/queue/registrants.ts'
 import { kinds } from '../../src/desk/index.ts'
-import { deliveryJobsOn } from './recovery.fixture.ts'
 
 const many = 8
 

@@ -1,6 +1,6 @@
 /** Clocks that are set forwards and back by an hour, and workers that do not agree on what time it is. */
 import { describe, expect, test } from 'vitest'
-import { testClock } from '../../../testbed/clock.ts'
+import { at, testClock } from '../../../testbed/clock.ts'
 import { makeCustomer } from '../../../testbed/desk.ts'
 import { lifeless, testEngine } from '../../../testbed/engine.ts'
 import { eventually } from '../../../testbed/eventually.ts'
@@ -17,7 +17,7 @@ import {
 } from '../../../testbed/hooks.ts'
 import { testService } from '../../../testbed/service.ts'
 import { followDatabaseClock } from '../../src/db/clock.ts'
-import { at, namesFrom, desk as recoveryDesk } from './recovery.fixture.ts'
+import { namesFrom, desk as recoveryDesk } from './recovery.fixture.ts'
 
 async function desk() {
   const clock = testClock()

@@ -1,11 +1,13 @@
 /** Events that an endpoint's conditions keep from it, and the fields that its envelopes name, as its receiver and its log see them. */
+
 import { describe, expect, test } from 'vitest'
+import { at } from '../../../testbed/clock.ts'
+import { deliveryJobsOn } from '../../../testbed/delivery-jobs.ts'
 import { makeCustomer, makeTicket } from '../../../testbed/desk.ts'
 import { makeWebhook, minute, receiverUrl, retry, second } from '../../../testbed/hooks.ts'
 import { asToken, makeKey } from '../../../testbed/keys.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
 import { receiving } from './receiving.fixture.ts'
-import { at, deliveryJobsOn } from './recovery.fixture.ts'
 
 type It = Awaited<ReturnType<typeof receiving>>
 

@@ -1,15 +1,16 @@
 /** Events about endpoints, as another endpoint gets them over TLS and `GET /v1/events` shows them. */
+
 import { describe, expect, test, vi } from 'vitest'
+import { at } from '../../../testbed/clock.ts'
+import { deliveryJobsOn, reportsOn } from '../../../testbed/delivery-jobs.ts'
 import { makeCustomer, makeTicket } from '../../../testbed/desk.ts'
 import { eventually } from '../../../testbed/eventually.ts'
 import { hour, makeWebhook, minute, second } from '../../../testbed/hooks.ts'
 import { answer, type Behaviour } from '../../../testbed/receiver.ts'
 import { endpointEvents } from '../../src/delivery/endpoint/event-types.ts'
 import { receiving } from './receiving.fixture.ts'
-import { deliveryJobsOn, reportsOn } from './recovery.fixture.ts'
 
 const all = Object.keys(endpointEvents)
-const at = (milliseconds: number) => new Date(milliseconds).toISOString()
 
 /** A watched endpoint at `/hook`, whose answers a test sets, and one at `/watch` that gets the events about it. */
 async function watching(watched: object = {}, watcher: object = {}) {

@@ -1,6 +1,6 @@
 /** Endpoints that end by themselves, and strings of their owners. */
 import { describe, expect, test } from 'vitest'
-import { testClock } from '../../../testbed/clock.ts'
+import { at, testClock } from '../../../testbed/clock.ts'
 import { makeCustomer } from '../../../testbed/desk.ts'
 import { testEngine } from '../../../testbed/engine.ts'
 import { hour, makeWebhook, minute, readWebhook, receiverUrl } from '../../../testbed/hooks.ts'
@@ -8,7 +8,6 @@ import { sharedService } from '../../../testbed/shared-service.ts'
 
 const clock = testClock()
 const shared = sharedService({ clock })
-const at = (milliseconds: number) => new Date(milliseconds).toISOString()
 const inAnHour = () => at(clock.now() + hour)
 
 describe('expiresAt', () => {

@@ -1,6 +1,6 @@
 /** When an endpoint is disabled, and what counts for and against it. */
 import { describe, expect, test } from 'vitest'
-import { testClock } from '../../../testbed/clock.ts'
+import { at, testClock } from '../../../testbed/clock.ts'
 import { makeCustomer } from '../../../testbed/desk.ts'
 import { testEngine } from '../../../testbed/engine.ts'
 import { attemptsOf, day, hour, minute, retry } from '../../../testbed/hooks.ts'
@@ -10,7 +10,6 @@ import { scriptedEndpoint } from './endpoint.fixture.ts'
 
 const clock = testClock()
 const shared = sharedService({ clock })
-const at = (milliseconds: number) => new Date(milliseconds).toISOString()
 
 const endpoint = () => scriptedEndpoint(shared(), clock)
 

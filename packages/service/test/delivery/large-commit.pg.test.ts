@@ -1,6 +1,8 @@
 /** A commit that would make more than 1,000 deliveries leaves them to workers: who gets what is as if it had made them. */
+
 import { describe, expect, test } from 'vitest'
-import { testClock } from '../../../testbed/clock.ts'
+import { at, testClock } from '../../../testbed/clock.ts'
+import { deliveryJobsOn } from '../../../testbed/delivery-jobs.ts'
 import { makeCustomer } from '../../../testbed/desk.ts'
 import { testEngine } from '../../../testbed/engine.ts'
 import { eventually } from '../../../testbed/eventually.ts'
@@ -9,7 +11,6 @@ import { tables } from '../../../testbed/journal.ts'
 import { lockRow, waitingBackends } from '../../../testbed/locks.ts'
 import { type Api, createApi, testService } from '../../../testbed/service.ts'
 import { deliveryJobPieceFunction } from '../../src/delivery/queue/delivery-jobs.ts'
-import { at, deliveryJobsOn } from './recovery.fixture.ts'
 
 async function desk() {
   const clock = testClock()

@@ -1,6 +1,6 @@
 /** The delivery log: what it shows, in which order, how far back, and never what was sent. */
 import { describe, expect, test } from 'vitest'
-import { testClock } from '../../../testbed/clock.ts'
+import { at, testClock } from '../../../testbed/clock.ts'
 import { makeCustomer } from '../../../testbed/desk.ts'
 import { testEngine } from '../../../testbed/engine.ts'
 import { attemptsOf, day, deliveriesOf, hour, makeWebhook, minute, retry } from '../../../testbed/hooks.ts'
@@ -9,7 +9,6 @@ import { sharedService } from '../../../testbed/shared-service.ts'
 
 const clock = testClock()
 const shared = sharedService({ clock })
-const at = (milliseconds: number) => new Date(milliseconds).toISOString()
 
 /** Deliveries written as they would be, so many milliseconds apart, the latest made now. */
 async function seed(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { testClock } from '../../../testbed/clock.ts'
+import { at, testClock } from '../../../testbed/clock.ts'
 import { makeCustomer } from '../../../testbed/desk.ts'
 import { testEngine } from '../../../testbed/engine.ts'
 import { day, retry } from '../../../testbed/hooks.ts'
@@ -10,7 +10,6 @@ import { scriptedEndpoint } from './endpoint.fixture.ts'
 
 const clock = testClock()
 const shared = sharedService({ clock })
-const at = (milliseconds: number) => new Date(milliseconds).toISOString()
 const endpoint = () => scriptedEndpoint(shared(), clock)
 
 test('a ping is an event of its own with an empty object, sent at once and once', async () => {

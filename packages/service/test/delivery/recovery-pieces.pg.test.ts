@@ -1,12 +1,14 @@
 /** Recovery of many events: piece by piece, whatever becomes of its worker and its endpoint meanwhile. */
+
 import { describe, expect, test } from 'vitest'
+import { at } from '../../../testbed/clock.ts'
 import { makeCustomer } from '../../../testbed/desk.ts'
 import { day, hour, minute } from '../../../testbed/hooks.ts'
 import { tables } from '../../../testbed/journal.ts'
 import { lockRow, waitingBackends, waitingChanges } from '../../../testbed/locks.ts'
 import type { Api } from '../../../testbed/service.ts'
 import { deliveryJobPieceFunction } from '../../src/delivery/queue/delivery-jobs.ts'
-import { at, type Desk, desk, namesFrom, recovered } from './recovery.fixture.ts'
+import { type Desk, desk, namesFrom, recovered } from './recovery.fixture.ts'
 
 describe('many events', () => {
   /** So many customers that were created while the endpoint was disabled, a millisecond apart. */

@@ -1,8 +1,10 @@
 /** Asking for a recovery: the window, who may, and the list of those that were asked for. */
+
 import { describe, expect, test } from 'vitest'
+import { at } from '../../../testbed/clock.ts'
 import { makeCustomer } from '../../../testbed/desk.ts'
 import { day, hour, makeWebhook, minute } from '../../../testbed/hooks.ts'
-import { at, type Desk, desk, namesFrom, recovered } from './recovery.fixture.ts'
+import { type Desk, desk, namesFrom, recovered } from './recovery.fixture.ts'
 
 describe('the window', () => {
   test('holds both its ends, to the millisecond', async () => {

@@ -2,19 +2,10 @@
 
 import { expect } from 'vitest'
 import { testClock } from '../../../testbed/clock.ts'
-import { deliverySettings } from '../../../testbed/delivery-settings.ts'
+import { deliveryJobsOn } from '../../../testbed/delivery-jobs.ts'
 import { testEngine } from '../../../testbed/engine.ts'
 import { dataOf, deliveriesOf, makeWebhook } from '../../../testbed/hooks.ts'
-import { tables } from '../../../testbed/journal.ts'
-import { inRounds } from '../../../testbed/run-due.ts'
-import { type TestService, testService } from '../../../testbed/service.ts'
-import { unshared } from '../../src/db/fair-pool.ts'
-import type { Queryable } from '../../src/db/pool.ts'
-import { createReports } from '../../src/delivery/endpoint/report-endpoints.ts'
-import { createDeliveryJobs } from '../../src/delivery/queue/delivery-jobs.ts'
-import type { Clock } from '../../src/kernel/timestamps.ts'
-
-export const at = (milliseconds: number) => new Date(milliseconds).toISOString()
+import { testService } from '../../../testbed/service.ts'
 
 /** An organization with one endpoint, and a worker whose receiver answers by script. */
 export async function desk(
@@ -48,45 +39,6 @@ export async function desk(
     },
     [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
   }
-}
-
-/** `runDue` returns how many pieces were done. */
-export function deliveryJobsOn(
-  { database, app }: TestService,
-  clock: Clock,
-  connection: Queryable = database.pool,
-) {
-  let pieces = 0
-  const make = () =>
-    createDeliveryJobs({
-      database: unshared(connection),
-      tables,
-      maxAttempts: 6,
-      clock,
-      log: app.server.log,
-      onDeliveries: () => pieces++,
-    })
-  return inRounds(make, () => pieces)
-}
-
-/** `runDue` returns how many states were reported. */
-export function reportsOn(
-  { database, app }: TestService,
-  clock: Clock,
-  connection: Queryable = database.pool,
-) {
-  let reported = 0
-  const make = () =>
-    createReports({
-      database: unshared(connection),
-      tables,
-      clock,
-      schedule: deliverySettings.schedule,
-      retention: deliverySettings.logRetention,
-      log: app.server.log,
-      onDeliveries: () => reported++,
-    })
-  return inRounds(make, () => reported)
 }
 
 export type Desk = Awaited<ReturnType<typeof desk>>

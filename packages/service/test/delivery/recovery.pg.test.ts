@@ -1,8 +1,11 @@
 /** Recovery: what it brings back, what it leaves, and that it can be asked for again and again. */
+
 import { describe, expect, test } from 'vitest'
+import { at } from '../../../testbed/clock.ts'
+import { deliveryJobsOn } from '../../../testbed/delivery-jobs.ts'
 import { makeCustomer, makeTicket } from '../../../testbed/desk.ts'
 import { attemptsOf, dataOf, day, hour, makeWebhook, minute, retry } from '../../../testbed/hooks.ts'
-import { at, type Desk, deliveryJobsOn, desk, namesFrom, recovered } from './recovery.fixture.ts'
+import { type Desk, desk, namesFrom, recovered } from './recovery.fixture.ts'
 
 describe('what an endpoint missed while it was disabled', () => {
   test('is made, and reads anew; the answer says where it stands', async () => {

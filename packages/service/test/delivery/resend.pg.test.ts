@@ -1,8 +1,10 @@
 /** Sending again what was answered with a 2xx: one delivery as a new one, and a recovery that includes what arrived. */
+
 import { describe, expect, test } from 'vitest'
+import { at } from '../../../testbed/clock.ts'
 import { makeCustomer } from '../../../testbed/desk.ts'
 import { dataOf, hour, makeWebhook, minute, retry } from '../../../testbed/hooks.ts'
-import { at, desk, namesFrom, recovered } from './recovery.fixture.ts'
+import { desk, namesFrom, recovered } from './recovery.fixture.ts'
 
 const resend = (it: Awaited<ReturnType<typeof desk>>, deliveryId: string, headers = {}) =>
   it.api.post(`${it.path}/deliveries/${deliveryId}/resend`, undefined, headers)

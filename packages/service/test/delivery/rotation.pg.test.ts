@@ -1,7 +1,7 @@
 /** Rotation of signing secrets, judged by the signatures that receivers get. */
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, test, vi } from 'vitest'
-import { testClock } from '../../../testbed/clock.ts'
+import { at, testClock } from '../../../testbed/clock.ts'
 import { testEngine } from '../../../testbed/engine.ts'
 import {
   expectedSignature,
@@ -18,7 +18,6 @@ import { sharedService } from '../../../testbed/shared-service.ts'
 
 const clock = testClock()
 const shared = sharedService({ clock })
-const at = (milliseconds: number) => new Date(milliseconds).toISOString()
 
 async function rotatedEndpoint(service: TestService) {
   const api = await service.newOrganization()

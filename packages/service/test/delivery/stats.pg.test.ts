@@ -1,6 +1,6 @@
 /** What is counted of deliveries and changes: each once, in its step, whatever the step, and as long as the log goes back. */
 import { describe, expect, test } from 'vitest'
-import { testClock } from '../../../testbed/clock.ts'
+import { at, testClock } from '../../../testbed/clock.ts'
 import { deliverySettings } from '../../../testbed/delivery-settings.ts'
 import { makeCustomer, makeTicket } from '../../../testbed/desk.ts'
 import { testEngine } from '../../../testbed/engine.ts'
@@ -11,7 +11,6 @@ import type { Send } from '../../src/delivery/queue/attempt.ts'
 
 const clock = testClock()
 const shared = sharedService({ clock })
-const at = (milliseconds: number) => new Date(milliseconds).toISOString()
 const begin = (step: number, time = clock.now()) => Math.floor(time / step) * step
 const quiet = { succeeded: 0, failed: {}, p50: null, p95: null, changes: {} }
 

@@ -1,5 +1,6 @@
 /** Endpoints whose receivers must agree first, and bodies in the format of the events of the Model Context Protocol. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { agree, secret, verified } from '../../../mcp/test/subscriber.fixture.ts'
 import { testClock } from '../../../testbed/clock.ts'
 import { deliverySettings } from '../../../testbed/delivery-settings.ts'
 import { makeCustomer } from '../../../testbed/desk.ts'
@@ -8,7 +9,6 @@ import { day, deliveriesOf, makeWebhook, readWebhook } from '../../../testbed/ho
 import { answer } from '../../../testbed/receiver.ts'
 import { authority, createBench } from '../../../testbed/sending.ts'
 import { type TestService, testService } from '../../../testbed/service.ts'
-import { agree, secret, verified } from '../mcp/subscriber.fixture.ts'
 
 const clock = testClock()
 const bench = createBench()

@@ -1,6 +1,8 @@
 /** What an endpoint may ask for, as its receiver sees it: headers, rate, concurrency, payload, Retry-After and 410. */
+
 import { randomBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { at } from '../../../testbed/clock.ts'
 import { deliverySettings } from '../../../testbed/delivery-settings.ts'
 import { makeCustomer, makeTicket } from '../../../testbed/desk.ts'
 import { eventually } from '../../../testbed/eventually.ts'
@@ -11,7 +13,6 @@ import { rotateEncryptionKey } from '../../src/delivery/endpoint/key-rotation.ts
 import { receiving } from './receiving.fixture.ts'
 
 const shared = sharedService()
-const at = (milliseconds: number) => new Date(milliseconds).toISOString()
 
 describe('what is accepted', () => {
   test.each([

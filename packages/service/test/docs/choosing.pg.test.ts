@@ -1,12 +1,13 @@
 /** What the guide "Choose what you receive" tells a reader to run, run as it is written. */
+
 import { expect, test } from 'vitest'
 import { testClock } from '../../../testbed/clock.ts'
+import { deliveryJobsOn, reportsOn } from '../../../testbed/delivery-jobs.ts'
 import { makeCustomer } from '../../../testbed/desk.ts'
 import { blockWith, startSource } from '../../../testbed/document-programs.ts'
 import { testEngine } from '../../../testbed/engine.ts'
 import { hour, makeWebhook, minute, readWebhook } from '../../../testbed/hooks.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
-import { deliveryJobsOn, reportsOn } from '../delivery/recovery.fixture.ts'
 
 const clock = testClock()
 const shared = sharedService({ clock })

@@ -1,4 +1,5 @@
 /** What the guides about webhooks tell a reader to run, run as it is written, against deliveries of a real service. */
+
 import { readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,6 +9,7 @@ import type { Pool, PoolClient } from 'pg'
 import { expect, test } from 'vitest'
 import { testClock } from '../../../testbed/clock.ts'
 import { testDatabase } from '../../../testbed/database.ts'
+import { deliveryJobsOn } from '../../../testbed/delivery-jobs.ts'
 import { makeCustomer } from '../../../testbed/desk.ts'
 import { blocksOf, blockWith, startSource } from '../../../testbed/document-programs.ts'
 import { testEngine } from '../../../testbed/engine.ts'
@@ -16,7 +18,6 @@ import { deliveriesOf, hour, makeWebhook, minute, readWebhook, retry } from '../
 import { freePort, startHttpServer } from '../../../testbed/loopback.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
 import type { Send } from '../../src/delivery/queue/attempt.ts'
-import { deliveryJobsOn } from '../delivery/recovery.fixture.ts'
 
 /** Receivers look at the time: it begins as it is. */
 const clock = testClock(Date.now())

@@ -1,6 +1,6 @@
 /** Links to the console: good once, for a session that may do no more than it says, and that ends with whatever it hangs on. */
 import { describe, expect, test } from 'vitest'
-import { testClock } from '../../../testbed/clock.ts'
+import { at, testClock } from '../../../testbed/clock.ts'
 import { makeCustomer } from '../../../testbed/desk.ts'
 import { day, hour, makeWebhook, minute } from '../../../testbed/hooks.ts'
 import { asToken, makeKey } from '../../../testbed/keys.ts'
@@ -12,7 +12,6 @@ import { linkLimit } from '../../src/keys/console-links.ts'
 const clock = testClock()
 const shared = sharedService({ clock })
 const nobody = () => shared().withToken(null)
-const at = (milliseconds: number) => new Date(milliseconds).toISOString()
 const scopes = ['customers:read', 'webhooks:read']
 
 async function makeLink(api: Api, body: object = {}) {

@@ -1,6 +1,6 @@
 /** Tickets that are overdue: due before now, and neither resolved nor closed. */
 import { expect, test } from 'vitest'
-import { testClock } from '../../../testbed/clock.ts'
+import { at, testClock } from '../../../testbed/clock.ts'
 import { makeCustomer, makeTicket } from '../../../testbed/desk.ts'
 import { hour } from '../../../testbed/hooks.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
@@ -10,7 +10,6 @@ import { parseListQuery } from '../../src/kinds/http/list-query.ts'
 
 const clock = testClock()
 const shared = sharedService({ clock })
-const at = (milliseconds: number) => new Date(milliseconds).toISOString()
 
 test('a ticket is overdue from its time on, until it is resolved or has more time', async () => {
   const api = await shared().newOrganization()

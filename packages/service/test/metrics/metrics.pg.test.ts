@@ -1,7 +1,9 @@
 /** `/metrics`: what is counted, that it is right, and that nothing in it grows with the number of endpoints. */
+
 import { Registry } from 'prom-client'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { testClock } from '../../../testbed/clock.ts'
+import { deliveryJobsOn } from '../../../testbed/delivery-jobs.ts'
 import { deliverySettings } from '../../../testbed/delivery-settings.ts'
 import { makeCustomer } from '../../../testbed/desk.ts'
 import { testEngine } from '../../../testbed/engine.ts'
@@ -10,7 +12,6 @@ import { day, makeWebhook, minute, second } from '../../../testbed/hooks.ts'
 import { plant } from '../../../testbed/planted.ts'
 import { type TestService, testService } from '../../../testbed/service.ts'
 import { createDeliveryMetrics, showInFlight } from '../../src/metrics/database.ts'
-import { deliveryJobsOn } from '../delivery/recovery.fixture.ts'
 
 /** The value of each series, by name and labels as they are written, without the process's. */
 function seriesOf(text: string): Map<string, number> {

@@ -1,6 +1,8 @@
 /** A suspended organization's keys are refused and its deliveries wait, and nothing of it is lost. */
+
 import { expect, test } from 'vitest'
 import { testClock } from '../../../testbed/clock.ts'
+import { deliveryJobsOn } from '../../../testbed/delivery-jobs.ts'
 import { makeCustomer } from '../../../testbed/desk.ts'
 import { lifeless, testEngine } from '../../../testbed/engine.ts'
 import { heldSend } from '../../../testbed/held-send.ts'
@@ -11,7 +13,6 @@ import type { Api } from '../../../testbed/service.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
 import { listOrganizations } from '../../src/organization/organization.ts'
 import { resumeOrganization, suspendOrganization } from '../../src/organization/suspension.ts'
-import { deliveryJobsOn } from '../delivery/recovery.fixture.ts'
 
 const clock = testClock()
 const shared = sharedService({ clock })

@@ -1,11 +1,11 @@
 /** Subscriptions as the AI SDK makes and receives them, as published: in the guide's own program, and after failures. */
 import { expect, test, vi } from 'vitest'
-import { makeTicket } from '../../../testbed/desk.ts'
-import { blockWith, startSource } from '../../../testbed/document-programs.ts'
-import { eventually } from '../../../testbed/eventually.ts'
-import { hour, minute } from '../../../testbed/hooks.ts'
-import { freePort } from '../../../testbed/loopback.ts'
-import { inFrontOf } from '../../../testbed/tls-proxy.ts'
+import { makeTicket } from '../../testbed/desk.ts'
+import { blockWith, startSource } from '../../testbed/document-programs.ts'
+import { eventually } from '../../testbed/eventually.ts'
+import { hour, minute } from '../../testbed/hooks.ts'
+import { freePort } from '../../testbed/loopback.ts'
+import { inFrontOf } from '../../testbed/tls-proxy.ts'
 import { subscribing } from './subscriber.fixture.ts'
 
 test('the program of the guide has the tools, and prints what happens', async () => {

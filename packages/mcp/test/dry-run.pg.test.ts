@@ -1,8 +1,8 @@
 /** Every tool that writes, run dry and then for real with the same arguments. */
 import { expect, test } from 'vitest'
-import { makeBooking, makeConversation, makeTicket } from '../../../testbed/desk.ts'
-import { call, mcpClient } from '../../../testbed/mcp-client.ts'
-import { sharedService } from '../../../testbed/shared-service.ts'
+import { makeBooking, makeConversation, makeTicket } from '../../testbed/desk.ts'
+import { call, mcpClient } from '../../testbed/mcp-client.ts'
+import { sharedService } from '../../testbed/shared-service.ts'
 
 const service = sharedService({ mcp: true })
 

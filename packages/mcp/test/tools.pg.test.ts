@@ -2,15 +2,9 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { describe, expect, test } from 'vitest'
-import {
-  makeBooking,
-  makeConversation,
-  makeCustomer,
-  makeMessage,
-  makeTicket,
-} from '../../../testbed/desk.ts'
-import { call, mcpClient, refusalOf } from '../../../testbed/mcp-client.ts'
-import { sharedService } from '../../../testbed/shared-service.ts'
+import { makeBooking, makeConversation, makeCustomer, makeMessage, makeTicket } from '../../testbed/desk.ts'
+import { call, mcpClient, refusalOf } from '../../testbed/mcp-client.ts'
+import { sharedService } from '../../testbed/shared-service.ts'
 
 const service = sharedService({ mcp: true })
 
@@ -159,7 +153,7 @@ describe('the protocol', () => {
   })
 
   test('is not there unless it is turned on', async () => {
-    await using off = await (await import('../../../testbed/service.ts')).testService()
+    await using off = await (await import('../../testbed/service.ts')).testService()
     expect((await off.api.post('/mcp', {})).status).toBe(404)
   })
 })

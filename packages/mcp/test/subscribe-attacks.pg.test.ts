@@ -1,7 +1,7 @@
 /** What the holder of a key cannot do with subscriptions. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { makeTicket } from '../../../testbed/desk.ts'
-import { answer, hangUp } from '../../../testbed/receiver.ts'
+import { makeTicket } from '../../testbed/desk.ts'
+import { answer, hangUp } from '../../testbed/receiver.ts'
 import { agentOf, newSecret, type Subscribing, secret, subscribing, verified } from './subscriber.fixture.ts'
 
 /** For what is refused and leaves nothing. */

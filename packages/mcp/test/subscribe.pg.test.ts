@@ -1,11 +1,12 @@
 /** MCP Events by webhook: a subscription is an endpoint with an owner, an end and a format. */
+
 import { describe, expect, test } from 'vitest'
-import { makeTicket } from '../../../testbed/desk.ts'
-import { deliveriesOf, hour, minute } from '../../../testbed/hooks.ts'
-import { answer } from '../../../testbed/receiver.ts'
+import { at } from '../../testbed/clock.ts'
+import { makeTicket } from '../../testbed/desk.ts'
+import { deliveriesOf, hour, minute } from '../../testbed/hooks.ts'
+import { answer } from '../../testbed/receiver.ts'
 import { agentOf, agree, newSecret, secret, subjects, subscribing, verified } from './subscriber.fixture.ts'
 
-const at = (milliseconds: number) => new Date(milliseconds).toISOString()
 const day = 24 * hour
 const agentScopes = ['webhooks:read', 'webhooks:write', 'tickets:read']
 

@@ -1,14 +1,8 @@
 /** Every argument of every tool: with another value the answer is another one, or the call is refused. None is ignored. */
 import { expect, test } from 'vitest'
-import {
-  makeBooking,
-  makeConversation,
-  makeMessage,
-  makeTeammate,
-  makeTicket,
-} from '../../../testbed/desk.ts'
-import { mcpClient } from '../../../testbed/mcp-client.ts'
-import { sharedService } from '../../../testbed/shared-service.ts'
+import { makeBooking, makeConversation, makeMessage, makeTeammate, makeTicket } from '../../testbed/desk.ts'
+import { mcpClient } from '../../testbed/mcp-client.ts'
+import { sharedService } from '../../testbed/shared-service.ts'
 
 const service = sharedService({ mcp: true })
 type Arguments = Record<string, unknown>

@@ -1,12 +1,12 @@
 /** `/mcp` as an OAuth 2.1 resource server. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { testClock } from '../../../testbed/clock.ts'
-import { makeTicket } from '../../../testbed/desk.ts'
-import { call, eventStream, mcpClient } from '../../../testbed/mcp-client.ts'
-import { type OauthIssuer, startAuthorizationServer, startIssuer } from '../../../testbed/oauth-issuer.ts'
-import { type Api, type TestService, testService } from '../../../testbed/service.ts'
-import { transaction } from '../../src/db/pool.ts'
-import { movingTables } from '../../src/moves/tables.ts'
+import { transaction } from '../../service/src/db/pool.ts'
+import { movingTables } from '../../service/src/moves/tables.ts'
+import { testClock } from '../../testbed/clock.ts'
+import { makeTicket } from '../../testbed/desk.ts'
+import { call, eventStream, mcpClient } from '../../testbed/mcp-client.ts'
+import { type OauthIssuer, startAuthorizationServer, startIssuer } from '../../testbed/oauth-issuer.ts'
+import { type Api, type TestService, testService } from '../../testbed/service.ts'
 
 const publicUrl = 'https://desk.example'
 const resource = `${publicUrl}/mcp`

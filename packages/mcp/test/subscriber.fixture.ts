@@ -1,14 +1,15 @@
 /** An agent's receiver, which verifies what arrives as Standard Webhooks says, and a service that it subscribes at. */
+
 import { Webhook } from 'standardwebhooks'
 import { expect, vi } from 'vitest'
 import { z } from 'zod'
-import { testClock } from '../../../testbed/clock.ts'
-import { testEngine } from '../../../testbed/engine.ts'
-import { mcpClient } from '../../../testbed/mcp-client.ts'
-import { answer, type Behaviour, type ReceivedRequest } from '../../../testbed/receiver.ts'
-import { authority, createBench } from '../../../testbed/sending.ts'
-import { type Api, testService } from '../../../testbed/service.ts'
-import { deliveryJobsOn } from '../delivery/recovery.fixture.ts'
+import { testClock } from '../../testbed/clock.ts'
+import { deliveryJobsOn } from '../../testbed/delivery-jobs.ts'
+import { testEngine } from '../../testbed/engine.ts'
+import { mcpClient } from '../../testbed/mcp-client.ts'
+import { answer, type Behaviour, type ReceivedRequest } from '../../testbed/receiver.ts'
+import { authority, createBench } from '../../testbed/sending.ts'
+import { type Api, testService } from '../../testbed/service.ts'
 
 export const newSecret = (byte = 1) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`
 export const secret = newSecret()

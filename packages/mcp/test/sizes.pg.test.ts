@@ -7,11 +7,11 @@ import {
   makeMessage,
   makeTeammate,
   makeTicket,
-} from '../../../testbed/desk.ts'
-import { makeWebhook } from '../../../testbed/hooks.ts'
-import { call, eventStream, mcpClient, refusalOf } from '../../../testbed/mcp-client.ts'
-import type { Api } from '../../../testbed/service.ts'
-import { sharedService } from '../../../testbed/shared-service.ts'
+} from '../../testbed/desk.ts'
+import { makeWebhook } from '../../testbed/hooks.ts'
+import { call, eventStream, mcpClient, refusalOf } from '../../testbed/mcp-client.ts'
+import type { Api } from '../../testbed/service.ts'
+import { sharedService } from '../../testbed/shared-service.ts'
 
 const service = sharedService({ mcp: true })
 const kibibyte = 1_024

@@ -2,14 +2,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { testClock } from '../../../testbed/clock.ts'
-import { makeCustomer, makeTicket } from '../../../testbed/desk.ts'
-import { day } from '../../../testbed/hooks.ts'
-import { eventStream, mcpClient } from '../../../testbed/mcp-client.ts'
-import { type Api, testService } from '../../../testbed/service.ts'
-import { sharedService } from '../../../testbed/shared-service.ts'
-import { createEventTypes } from '../../src/delivery/endpoint/event-types.ts'
-import { kinds } from '../../src/desk/index.ts'
+import { createEventTypes } from '../../service/src/delivery/endpoint/event-types.ts'
+import { kinds } from '../../service/src/desk/index.ts'
+import { testClock } from '../../testbed/clock.ts'
+import { makeCustomer, makeTicket } from '../../testbed/desk.ts'
+import { day } from '../../testbed/hooks.ts'
+import { eventStream, mcpClient } from '../../testbed/mcp-client.ts'
+import { type Api, testService } from '../../testbed/service.ts'
+import { sharedService } from '../../testbed/shared-service.ts'
 
 const service = sharedService({ mcp: true })
 

@@ -1,9 +1,9 @@
 /** Bodies of messages have the limits of other bodies; large ones are handled off the event loop. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { makeConversation } from '../../../testbed/desk.ts'
-import { call, mcpClient } from '../../../testbed/mcp-client.ts'
-import { type TestService, testService } from '../../../testbed/service.ts'
-import { handleOffloaded } from '../../src/http/offload.ts'
+import { handleOffloaded } from '../../service/src/http/offload.ts'
+import { makeConversation } from '../../testbed/desk.ts'
+import { call, mcpClient } from '../../testbed/mcp-client.ts'
+import { type TestService, testService } from '../../testbed/service.ts'
 
 const offloaded: string[] = []
 let inside: TestService
