@@ -124,8 +124,8 @@ export const kindFaults: readonly Fault[] = [
     name: 'a reference to a row of another organization is accepted',
     file: kind,
     change: { 'where f.organization_id = p_organization_id and f.id between': 'where f.id between' },
-    killers: ['http/references.pg.test.ts'],
-    titled: 'of another organization',
+    killers: ['http/crossing.pg.test.ts'],
+    titled: 'an id of theirs in a body',
   },
   {
     name: 'a referring row that left meanwhile is not missed',

@@ -74,30 +74,8 @@ describe('the status decides', () => {
     expect(await post(sender, receiver)).toMatchObject({ status: 201, responseBody: 'ok' })
   })
 
-  test.each([
-    ['a header is malformed', 'HTTP/1.1 200 OK\r\nX-Powered By: PHP\r\ncontent-length: 2\r\n\r\nok'],
-    ['lines end with a line feed alone', 'HTTP/1.1 200 OK\ncontent-length: 2\n\nok'],
-    ['lengths contradict each other', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab'],
-    [
-      'an interim answer is malformed',
-      'HTTP/1.1 103 Hints\nbanana\n\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n',
-    ],
-  ])('though %s; then the connection is closed', async (_what, bytes) => {
-    const own = await bench.receiver()
-    own.will(raw(bytes), answer(201))
-    expect(await post(sender, own)).toMatchObject({ kind: 'answered', status: 200, responseBody: '' })
-    await eventually('its connections are closed', () => own.open === 0)
-    expect(await post(sender, own)).toMatchObject({ status: 201 })
-    expect(own.requests.map(({ connection }) => connection)).toEqual([1, 2])
-  })
-
   test('though the body is cut short', async () => {
     receiver.will((socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\npart'))
-    expect(await post(sender, receiver)).toMatchObject({ status: 200, responseBody: 'part' })
-  })
-
-  test('though the body is malformed', async () => {
-    receiver.will(raw('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\npart\r\nnonsense\r\n'))
     expect(await post(sender, receiver)).toMatchObject({ status: 200, responseBody: 'part' })
   })
 
@@ -169,18 +147,6 @@ describe('no answer', () => {
     ['the connection ends', hangUp, 'closed the connection before it answered'],
     ['the connection is reset', reset, 'the connection'],
     ['half a status line', (socket) => socket.end('HTTP/1.1 20'), 'closed the connection'],
-    ['what is not HTTP', raw('220 mail.example ESMTP\r\n'), 'did not answer with HTTP/1.1'],
-    ['a status that is none', raw('HTTP/1.1 banana\r\n\r\n'), 'did not answer with HTTP/1.1'],
-    [
-      'headers without end',
-      raw(`HTTP/1.1 200 OK\r\n${'x-filler: yyyyyyyyyyyyyyyyyyyy\r\n'.repeat(2000)}`),
-      'sent more than 16 KiB of response headers',
-    ],
-    [
-      'a protocol nobody asked for',
-      raw('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
-      '',
-    ],
   ])('%s', async (_what, behaviour, part) => {
     const own = await bench.receiver()
     own.will(behaviour)

@@ -9,7 +9,6 @@ import { sharedService } from '../../../testbed/shared-service.ts'
 
 const clock = testClock()
 const shared = sharedService({ clock })
-const unknown = '01980000-0000-7000-8000-000000000000'
 
 /** Five endpoints a minute apart, the oldest first; the second and fourth are disabled. */
 async function five(api: Api) {
@@ -78,46 +77,6 @@ describe('the list', () => {
 })
 
 describe('what is not there', () => {
-  const calls: readonly (readonly [
-    title: string,
-    call: (api: Api, id: string, delivery: string) => Promise<unknown>,
-  ])[] = [
-    ['GET one', (api, id) => api.get(`/v1/webhooks/${id}`)],
-    ['PATCH', (api, id) => api.patch(`/v1/webhooks/${id}`, { description: 'x' })],
-    ['DELETE', (api, id) => api.delete(`/v1/webhooks/${id}`)],
-    ['rotate-secret', (api, id) => api.post(`/v1/webhooks/${id}/rotate-secret`, undefined)],
-    ['previous-secret', (api, id) => api.delete(`/v1/webhooks/${id}/previous-secret`)],
-    ['ping', (api, id) => api.post(`/v1/webhooks/${id}/ping`, undefined)],
-    ['deliveries', (api, id) => api.get(`/v1/webhooks/${id}/deliveries`)],
-    ['a delivery', (api, id, delivery) => api.get(`/v1/webhooks/${id}/deliveries/${delivery}`)],
-    ['attempts', (api, id, delivery) => api.get(`/v1/webhooks/${id}/deliveries/${delivery}/attempts`)],
-    ['retry', (api, id, delivery) => api.post(`/v1/webhooks/${id}/deliveries/${delivery}/retry`, undefined)],
-  ]
-
-  test.each(calls)(
-    '%s: unknown ids, no ids and those of another organization are 404',
-    async (_title, call) => {
-      const [mine, theirs] = [await shared().newOrganization(), await shared().newOrganization()]
-      const ours = await makeWebhook(mine)
-      const { id } = await makeWebhook(theirs)
-      await makeCustomer(theirs)
-      const [delivery] = await deliveriesOf(theirs, id)
-      const before = await theirs.get(`/v1/webhooks/${id}`)
-      for (const asked of [id, unknown, 'x', `${unknown}0`]) {
-        expect(await call(mine, asked, delivery.id)).toMatchObject({
-          status: 404,
-          json: { code: 'not_found' },
-        })
-      }
-      const ofEndpoint = /delivery|attempts|retry/.test(_title)
-      if (ofEndpoint)
-        for (const asked of [delivery.id, unknown, 'x'])
-          expect(await call(mine, ours.id, asked)).toMatchObject({ status: 404 })
-      expect((await theirs.get(`/v1/webhooks/${id}`)).text).toBe(before.text)
-      expect(await deliveriesOf(theirs, id)).toEqual([delivery])
-    },
-  )
-
   test("a delivery is its own endpoint's alone", async () => {
     const api = await shared().newOrganization()
     const [one, two] = [await makeWebhook(api), await makeWebhook(api)]
@@ -125,25 +84,6 @@ describe('what is not there', () => {
     const [delivery] = await deliveriesOf(api, one.id)
     expect((await api.get(`/v1/webhooks/${one.id}/deliveries/${delivery.id}`)).json).toEqual(delivery)
     expect((await api.get(`/v1/webhooks/${two.id}/deliveries/${delivery.id}`)).status).toBe(404)
-  })
-
-  test('other methods are 405, with those that are allowed', async () => {
-    const { api } = shared()
-    const { id } = await makeWebhook(api)
-    const path = `/v1/webhooks/${id}`
-    for (const [answer, allow] of [
-      [await api.delete('/v1/webhooks'), 'GET, HEAD, POST'],
-      [await api.post(path, {}), 'DELETE, GET, HEAD, PATCH'],
-      [await api.get(`${path}/rotate-secret`), 'POST'],
-      [await api.get(`${path}/previous-secret`), 'DELETE'],
-      [await api.get(`${path}/ping`), 'POST'],
-      [await api.post(`${path}/deliveries`, {}), 'GET, HEAD'],
-      [await api.delete(`${path}/deliveries/${unknown}`), 'GET, HEAD'],
-      [await api.get(`${path}/deliveries/${unknown}/retry`), 'POST'],
-    ] as const) {
-      expect([answer.status, answer.json.code]).toEqual([405, 'method_not_allowed'])
-      expect(answer.headers.get('allow')).toBe(allow)
-    }
   })
 })
 

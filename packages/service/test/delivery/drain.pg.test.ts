@@ -42,26 +42,6 @@ const answered = (status: number): Awaited<ReturnType<Send>> => ({
   durationMs: 1,
 })
 
-test('a delivery that cannot be sent is tried again later, and keeps no other from being completed', async () => {
-  const clock = testClock()
-  await using service = await testService({ clock })
-  let sent = 0
-  const send: Send = async () => {
-    if (++sent === 2) throw new TypeError('invalid header')
-    return answered(200)
-  }
-  const { engine } = testEngine(service, clock, { send })
-  const webhookId = await endpoint(service)
-  await createCustomers(service, 5)
-  expect(await engine.runDue()).toBe(1)
-  expect(await statuses(service, webhookId)).toEqual({ succeeded: 4, pending: 1, failed: 0 })
-  expect(service.logged.map(({ msg }) => msg)).toContain('a delivery could not be sent')
-  clock.advance(60_000)
-  await engine.runDue()
-  expect(await statuses(service, webhookId)).toEqual({ succeeded: 5, pending: 0, failed: 0 })
-  expect(sent).toBe(6)
-})
-
 test('an endpoint that is disabled in the middle of a round gets nothing more of it', async () => {
   const clock = testClock()
   await using service = await testService({ clock })

@@ -181,39 +181,6 @@ describe('a subject that is gone', () => {
   })
 })
 
-test('an event goes to each endpoint that is subscribed, under one id, and to no other', async () => {
-  const { api, engine, sent } = await subscribed(['customer.created', 'ticket.created'])
-  const other = await makeWebhook(api, { url: 'https://127.0.0.1:2/', events: ['customer.created'] })
-  const unsubscribed = await makeWebhook(api, { events: ['customer.deleted'] })
-  const stranger = await shared().newOrganization()
-  const theirs = await makeWebhook(stranger)
-  await makeTicket(api)
-  await engine.runDue()
-  const ids = new Set(sent.map(({ headers }) => headers['x-service-event-id']))
-  expect(sent).toHaveLength(3)
-  expect(ids.size).toBe(2)
-  expect(sent.filter(({ url }) => url === other.url).map(typeOf)).toEqual(['customer.created'])
-  expect(await deliveriesOf(api, unsubscribed.id)).toEqual([])
-  expect(await deliveriesOf(stranger, theirs.id)).toEqual([])
-  const { rows } = await shared().database.pool.query(
-    `select count(*)::int as deliveries, count(distinct (d.event_id, d.webhook_id))::int as pairs from deliveries d
-       where d.organization_id = $1`,
-    [api.organizationId],
-  )
-  expect(rows).toEqual([{ deliveries: 3, pairs: 3 }])
-})
-
-test('a change that is none, or that is refused, delivers nothing', async () => {
-  const { api, engine, sent } = await subscribed()
-  const customer = await makeCustomer(api)
-  await engine.runDue()
-  await api.patch(`/v1/customers/${customer.id}`, { name: customer.name })
-  await api.patch(`/v1/customers/${customer.id}`, { name: 7 })
-  await api.delete(`/v1/customers/${customer.id}`, { 'if-match': '"2020-01-01T00:00:00.000Z"' })
-  expect(await engine.runDue()).toBe(0)
-  expect(sent).toHaveLength(1)
-})
-
 describe('what would be sent', () => {
   const payload = (api: Api, { webhookId, id }: { webhookId: string; id: string }) =>
     api.get(`/v1/webhooks/${webhookId}/deliveries/${id}/payload`)

@@ -143,17 +143,3 @@ describe('several addresses', () => {
     })
   })
 })
-
-test.each([
-  ['NXDOMAIN', 'address_not_public'],
-  ['SERVFAIL', 'resolver_failed'],
-  ['REFUSED', 'resolver_failed'],
-] as const)('a name server that answers %s: %s', async (reply, code) => {
-  dns.set('hook.test', reply)
-  expect(await post(senderOf(), publicReceiver, at)).toMatchObject({
-    kind: 'failed',
-    code,
-    message: expect.stringContaining('hook.test'),
-  })
-  expect(loopback.accepted).toBe(0)
-})

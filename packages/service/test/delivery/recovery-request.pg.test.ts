@@ -221,25 +221,6 @@ describe('who may, and when', () => {
     expect((await writer.get(`${it.path}/recoveries`)).status).toBe(403)
   })
 
-  test('another organization finds neither endpoint nor recovery', async () => {
-    await using it = await desk()
-    const { id } = (await it.recover({ since: at(it.clock.now()) })).json
-    const stranger = await it.service.newOrganization()
-    const mine = await makeWebhook(stranger)
-    const asked = [
-      stranger.post(`${it.path}/recover`, { since: at(it.clock.now()) }),
-      stranger.get(`${it.path}/recoveries`),
-      stranger.get(`${it.path}/recoveries/${id}`),
-      stranger.get(`/v1/webhooks/${mine.id}/recoveries/${id}`),
-      it.api.get(`${it.path}/recoveries/${it.id}`),
-      it.api.get(`${it.path}/recoveries/nonsense`),
-      it.api.post('/v1/webhooks/nonsense/recover', { since: at(it.clock.now()) }),
-    ]
-    for (const answer of await Promise.all(asked)) {
-      expect([answer.status, answer.json.code]).toEqual([404, 'not_found'])
-    }
-  })
-
   test('a disabled endpoint is 409, with an idempotency key and without', async () => {
     await using it = await desk()
     await it.disable()

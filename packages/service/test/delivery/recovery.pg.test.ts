@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { at } from '../../../testbed/clock.ts'
 import { deliveryJobsOn } from '../../../testbed/delivery-jobs.ts'
 import { makeCustomer, makeTicket } from '../../../testbed/desk.ts'
-import { attemptsOf, dataOf, day, hour, makeWebhook, minute, retry } from '../../../testbed/hooks.ts'
+import { attemptsOf, dataOf, day, hour, minute, retry } from '../../../testbed/hooks.ts'
 import { type Desk, desk, namesFrom, recovered } from './recovery.fixture.ts'
 
 describe('what an endpoint missed while it was disabled', () => {
@@ -74,22 +74,6 @@ describe('what an endpoint missed while it was disabled', () => {
     await it.enable()
     expect(await recovered(it, { since: at(it.clock.now() - minute) })).toMatchObject({ created: 1 })
     expect(it.sent.map(({ headers }) => headers['x-service-event-type'])).toEqual(['ticket.created'])
-  })
-
-  test('reaches back to before it was registered, where that is asked for', async () => {
-    await using it = await desk()
-    await makeCustomer(it.api, { name: 'earlier' })
-    await it.work()
-    const { id } = await makeWebhook(it.api, { events: ['customer.created'] })
-    const answer = await it.api.post(`/v1/webhooks/${id}/recover`, {
-      since: at(it.clock.now() - hour),
-      includeBeforeCreation: true,
-    })
-    await it.work()
-    expect((await it.api.get(`/v1/webhooks/${id}/recoveries/${answer.json.id}`)).json).toMatchObject({
-      created: 1,
-    })
-    expect(namesFrom(it, 1)).toEqual(['earlier'])
   })
 })
 

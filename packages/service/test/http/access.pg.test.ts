@@ -1,81 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { testClock } from '../../../testbed/clock.ts'
-import { makeCustomer, makeTeammate, makeTicket } from '../../../testbed/desk.ts'
-import { type Api, testService } from '../../../testbed/service.ts'
+import { testService } from '../../../testbed/service.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
 import { newToken } from '../../src/auth/token.ts'
 
 const shared = sharedService()
-
-/** Every route of the desk with the scope it asks for; `id` is of an object that exists. */
-const routes: readonly (readonly [
-  scope: string,
-  title: string,
-  call: (api: Api, ids: Ids) => ReturnType<Api['get']>,
-])[] = [
-  ['customers:read', 'GET list', (api) => api.get('/v1/customers')],
-  ['customers:read', 'GET sync', (api) => api.get('/v1/customers?updatedAfter=2020-01-01T00:00:00Z')],
-  ['customers:read', 'GET one', (api, { customer }) => api.get(`/v1/customers/${customer}`)],
-  ['customers:write', 'POST', (api) => api.post('/v1/customers', { name: 'a' })],
-  ['customers:write', 'PATCH', (api, { customer }) => api.patch(`/v1/customers/${customer}`, { name: 'b' })],
-  ['tickets:read', 'GET list', (api) => api.get('/v1/tickets')],
-  ['tickets:read', 'GET one', (api, { ticket }) => api.get(`/v1/tickets/${ticket}`)],
-  [
-    'tickets:write',
-    'POST',
-    (api, { customer }) => api.post('/v1/tickets', { customerId: customer, subject: 's' }),
-  ],
-  ['tickets:write', 'PATCH', (api, { ticket }) => api.patch(`/v1/tickets/${ticket}`, { subject: 't' })],
-  ['tickets:write', 'DELETE', (api, { ticket }) => api.delete(`/v1/tickets/${ticket}`)],
-  ['customers:write', 'DELETE', (api, { customer }) => api.delete(`/v1/customers/${customer}`)],
-  ['teammates:read', 'GET list', (api) => api.get('/v1/teammates')],
-  ['teammates:read', 'GET one', (api, { teammate }) => api.get(`/v1/teammates/${teammate}`)],
-  ['teammates:write', 'POST', (api) => api.post('/v1/teammates', { name: 'a' })],
-  ['teammates:write', 'PATCH', (api, { teammate }) => api.patch(`/v1/teammates/${teammate}`, { name: 'b' })],
-]
-const scopes = [...new Set(routes.map(([scope]) => scope))]
-
-interface Ids {
-  readonly customer: string
-  readonly ticket: string
-  readonly teammate: string
-}
-
-async function existing(api: Api): Promise<Ids> {
-  const customer = (await makeCustomer(api)).id
-  return {
-    customer,
-    ticket: (await makeTicket(api, { customerId: customer })).id,
-    teammate: (await makeTeammate(api)).id,
-  }
-}
-
-describe.each(routes)('%s: %s', (scope, _title, call) => {
-  test('a key with every other scope is refused, and told which one it lacks', async () => {
-    const api = await shared().newOrganization()
-    const ids = await existing(api)
-    const others = await shared().newKey(
-      api.organizationId,
-      scopes.filter((other) => other !== scope),
-    )
-    const answer = await call(others, ids)
-    expect(answer.status).toBe(403)
-    expect(answer.json.code).toBe('insufficient_scope')
-    expect(answer.json.detail).toContain(scope)
-    // The scope is asked for before the id: nothing is told about what exists.
-    const unknown = '01980000-0000-7000-8000-000000000000'
-    expect((await call(others, { customer: unknown, ticket: unknown, teammate: unknown })).status).toBe(403)
-  })
-
-  test('a key with this scope alone is let in, and so is one with *', async () => {
-    for (const granted of [scope, '*']) {
-      const api = await shared().newOrganization()
-      const ids = await existing(api)
-      const answer = await call(await shared().newKey(api.organizationId, [granted]), ids)
-      expect([200, 201, 204]).toContain(answer.status)
-    }
-  })
-})
 
 describe('a request without a living key', () => {
   test('is 401 and says how to authenticate, whatever is asked', async () => {

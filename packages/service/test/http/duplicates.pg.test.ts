@@ -68,12 +68,6 @@ describe.each(unique)('%s', (_title, path, value, rest) => {
     expect(more).toEqual([])
     for (const answer of answers) if (answer !== winner) expectDuplicate(answer, winner?.json.id)
   })
-
-  test("is its organization's own: another one may have the same", async () => {
-    for (const api of [await shared().newOrganization(), await shared().newOrganization()]) {
-      expect((await api.post(path, { ...(await rest(api)), ...value })).status).toBe(201)
-    }
-  })
 })
 
 test('an email is a duplicate in any case', async () => {

@@ -42,6 +42,7 @@ test('every method of every address, with a key, without one and with a wrong on
         )
         const expected = methods.has(method) ? answer.status : 405
         expectSaid(answer, expected)
+        if (expected === 405) expect(answer.headers.get('allow')).toBe([...methods].sort().join(', '))
         if (authorization !== undefined && methods.has(method)) expect(answer.status).not.toBe(405)
         asked++
       }
