@@ -62,7 +62,7 @@ test('retries after an outage come apart: each at its delay or up to 5 % later',
   expect(later.sort()).toEqual([60, 61.5, 63])
 })
 
-test('four days of a dead endpoint, tick by tick: when it is tried, warned of and disabled', async () => {
+test('four days of a dead endpoint: when it is tried, warned of and disabled', async () => {
   const clock = testClock()
   await using service = await testService({ clock })
   const { engine, sent, answer } = testEngine(service, clock)
@@ -75,7 +75,7 @@ test('four days of a dead endpoint, tick by tick: when it is tried, warned of an
   /** Every so many minutes, up to then. */
   const tickUntil = async (minutes: number, every: number) => {
     while (clock.now() < at(minutes)) {
-      clock.advance(every * minute)
+      clock.advance(Math.min(every * minute, at(minutes) - clock.now()))
       await engine.runDue()
     }
   }
@@ -91,16 +91,18 @@ test('four days of a dead endpoint, tick by tick: when it is tried, warned of an
     })
   const schedule = [0, 1, 6, 36, 156, 636]
 
-  // One change, and a look every minute: six attempts at their minutes, and silence.
+  // One change: six attempts at their minutes, and silence.
   await changeNow()
-  await tickUntil(12 * 60, 1)
+  await tickUntil(6, 1)
+  await tickUntil(12 * 60, 30)
   expect(sent.map((request) => request.at)).toEqual(schedule.map(at))
   await failing(6)
   // A second one after two and a half days: one warning, as the worker has heard nothing in between.
   await tickUntil(60 * 60, 60)
   expect(said()).toEqual([])
   await changeNow()
-  await tickUntil(71 * 60, 1)
+  await tickUntil(60 * 60 + 6, 1)
+  await tickUntil(71 * 60, 30)
   const later = schedule.map((minutes) => at(60 * 60 + minutes))
   expect(sent.slice(6).map((request) => request.at)).toEqual(later)
   expect(said()).toEqual(['an endpoint keeps failing and is about to be disabled'])

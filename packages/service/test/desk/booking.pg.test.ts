@@ -288,34 +288,6 @@ describe('a move', () => {
     const again = await act(made.id, 'cancel', { by: 'system' }, { 'if-match': `"${made.updatedAt}"` })
     expect(again.status).toBe(412)
   })
-
-  test('under an Idempotency-Key is made once and answered alike, also when it could not be made again', async () => {
-    const { id } = await makeBooking(api, base)
-    const key = { 'idempotency-key': `confirm ${id}` }
-    const [first, twin] = await Promise.all([
-      act(id, 'confirm', undefined, key),
-      act(id, 'confirm', undefined, key),
-    ])
-    expect([first.status, twin.status]).toEqual([200, 200])
-    expect(twin.text).toBe(first.text)
-    await act(id, 'cancel', { by: 'system' })
-    const replayed = await act(id, 'confirm', undefined, key)
-    expect([replayed.status, replayed.text]).toEqual([200, first.text])
-    expect(replayed.headers.get('idempotent-replayed')).toBe('true')
-    const other = await act(id, 'confirm', {}, key)
-    expect([other.status, other.json.code]).toEqual([422, 'idempotency_key_reused'])
-    const events = await storedEvents(shared(), api.organizationId, id)
-    expect(events.map(({ type }) => type)).toEqual([
-      'booking.created',
-      'booking.confirmed',
-      'booking.cancelled',
-    ])
-  })
-
-  test('of a booking that is not there is 404, and so is a move that is not there', async () => {
-    expect((await act(unknown, 'confirm')).status).toBe(404)
-    expect((await act((await makeBooking(api, base)).id, 'vanish')).status).toBe(404)
-  })
 })
 
 test('lists those that reach into a span, however early they begin, both bounds exclusive', async () => {

@@ -186,26 +186,6 @@ describe('times', () => {
       expect(await eventsOf(id)).toEqual(['conversation.created'])
     },
   )
-
-  test('an inbound message opens it again, with one event', async () => {
-    const { id } = await makeConversation(api, base)
-    await api.post(`/v1/conversations/${id}/resolve`, undefined)
-    await api.post(`/v1/conversations/${id}/summarize`, { summary: 's' })
-    await makeMessage(api, { conversationId: id, direction: 'outbound' })
-    expect((await api.get(`/v1/conversations/${id}`)).json).toMatchObject({
-      status: 'resolved',
-      summary: 's',
-    })
-    const events = await eventsOf(id)
-    await makeMessage(api, { conversationId: id })
-    expect((await api.get(`/v1/conversations/${id}`)).json).toMatchObject({
-      status: 'open',
-      resolvedAt: null,
-      summary: null,
-      summarizedAt: null,
-    })
-    expect(await eventsOf(id)).toEqual([...events, 'conversation.reopened'].sort())
-  })
 })
 
 test.each<readonly [body: unknown, code: string, pointer: string]>([

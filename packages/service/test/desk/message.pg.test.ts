@@ -210,10 +210,3 @@ test('a batch refuses messages once what they move has more than 16 MiB', async 
   const refused = changes.map((change) => (change.ok ? null : change.error.code))
   expect(refused).toEqual([...Array(10).fill(null), 'body_too_large', 'body_too_large', null])
 })
-
-test('there is no PATCH', async () => {
-  const { id } = await makeMessage(api, { conversationId: conversation.id })
-  const answer = await api.patch(`/v1/messages/${id}`, { body: 'Other' })
-  expect([answer.status, answer.json.code]).toEqual([405, 'method_not_allowed'])
-  expect(answer.headers.get('allow')).toBe('DELETE, GET, HEAD')
-})

@@ -1,47 +1,10 @@
 /** Teammates field by field. Only their deletion has an event. */
-import { beforeAll, describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { makeTeammate } from '../../../testbed/desk.ts'
-import { absent, type FieldCase, refused, tryChange, tryCreation } from '../../../testbed/field-cases.ts'
-import type { Api } from '../../../testbed/service.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
 import { storedEvents } from '../../../testbed/stored.ts'
 
 const shared = sharedService()
-let api: Api
-
-beforeAll(async () => {
-  api = await shared().newOrganization()
-})
-
-describe('at creation and in a change', () => {
-  const either: readonly FieldCase[] = [
-    ['name', 'n'.repeat(255), 'n'.repeat(255)],
-    ['name', 'n'.repeat(256), refused('too_long')],
-    ['name', '', refused('too_short')],
-    ['name', null, refused('invalid_type')],
-    ['email', 'Grace@Example.COM', 'grace@example.com'],
-    ['email', 'grace', refused('invalid_format')],
-    ['email', null, null],
-    ['active', false, false],
-    ['active', 'yes', refused('invalid_type')],
-    ['active', null, refused('invalid_type')],
-    ['externalId', 'x', refused('unknown_field')],
-    ['tags', ['a'], refused('unknown_field')],
-    ['updatedAt', '2026-01-01T00:00:00.000Z', refused('read_only')],
-  ]
-
-  test.each<FieldCase>([['name', absent, refused('required')], ['active', absent, true], ...either])(
-    'created with %s: %j',
-    async (...given) => {
-      await tryCreation(api, '/v1/teammates', { name: 'Grace' }, given)
-    },
-  )
-
-  test.each(either)('changed to %s: %j', async (...given) => {
-    await tryChange(api, `/v1/teammates/${(await makeTeammate(api)).id}`, given)
-  })
-})
-
 test('two may share an email address, and lists find them by it and by whether they are active', async () => {
   const own = await shared().newOrganization()
   const email = 'desk@example.com'

@@ -111,10 +111,3 @@ test('an externalId is unique per kind: a ticket may have that of a customer', a
   const { id } = await makeCustomer(api, { externalId: '7' })
   expect(await makeTicket(api, { customerId: id, externalId: '7' })).toMatchObject({ externalId: '7' })
 })
-
-test('teammates may share an email: nothing says it is unique', async () => {
-  const api = await shared().newOrganization()
-  for (const name of ['a', 'b']) {
-    expect((await api.post('/v1/teammates', { name, email: 'desk@example.com' })).status).toBe(201)
-  }
-})

@@ -67,13 +67,6 @@ describe('a change and its event are one', () => {
     expect(await types(api.organizationId, id)).toEqual(['ticket.created', 'ticket.updated'])
   })
 
-  test('teammates have no events', async () => {
-    const api = await shared().newOrganization()
-    const { id } = await makeTeammate(api)
-    await api.patch(`/v1/teammates/${id}`, { name: 'b', active: false })
-    expect(await storedEvents(shared(), api.organizationId)).toEqual([])
-  })
-
   test('a refused change emits nothing and moves no clock', async () => {
     const api = await shared().newOrganization()
     const { id } = await makeTicket(api, { status: 'closed' })

@@ -144,14 +144,6 @@ describe('order and pages', () => {
     expect((await api.get('/v1/tickets?customerId=null')).status).toBe(400)
   })
 
-  test('a limit above 100 is served as 100, and says so', async () => {
-    const api = await shared().newOrganization()
-    await Promise.all(Array.from({ length: 101 }, () => makeCustomer(api)))
-    const { data, pagination } = (await api.get('/v1/customers?limit=1000')).json
-    expect(data).toHaveLength(100)
-    expect(pagination).toEqual({ total: 101, limit: 100, offset: 0, hasMore: true })
-  })
-
   test('the total follows every creation and deletion, cascades included, with filters and without', async () => {
     const api = await shared().newOrganization()
     const totals = async () =>
@@ -240,25 +232,5 @@ describe('filters', () => {
     expect(await find(`createdBefore=${b.createdAt}`)).toEqual([a.id])
     expect(await find(`createdAfter=${a.createdAt}&createdBefore=${c.createdAt}`)).toEqual([b.id])
     expect(await find(`createdAfter=${c.createdAt}`)).toEqual([])
-  })
-
-  test('never find what another organization has', async () => {
-    const [api, other] = [await shared().newOrganization(), await shared().newOrganization()]
-    const { id } = await makeCustomer(api, {
-      name: 'Ada',
-      email: 'a@example.com',
-      externalId: '7',
-      tags: ['x'],
-    })
-    const ticket = await makeTicket(api, { customerId: id })
-    for (const query of ['', '?q=ada', '?email=a@example.com', '?externalId=7', '?tag=x']) {
-      expect(await ids(api, `/v1/customers${query}`)).toEqual([id])
-      expect((await other.get(`/v1/customers${query}`)).json).toMatchObject({
-        data: [],
-        pagination: { total: 0 },
-      })
-    }
-    expect(await ids(api, `/v1/tickets?customerId=${id}`)).toEqual([ticket.id])
-    expect(await ids(other, `/v1/tickets?customerId=${id}`)).toEqual([])
   })
 })

@@ -107,10 +107,3 @@ test('words of objects that a key may not read find nothing', async () => {
   expect(await found(blind, 'tickets', 'muller')).toEqual([])
   expect(await found(tickets, 'tickets', 'muller')).toEqual([ticket.id])
 })
-
-test("another organization's words find nothing", async () => {
-  const api = await shared().newOrganization()
-  await makeDesk(await shared().newOrganization())
-  expect(await found(api, 'conversations', 'parcel')).toEqual([])
-  expect(await found(api, 'tickets', 'muller')).toEqual([])
-})

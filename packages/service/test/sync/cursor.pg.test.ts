@@ -147,17 +147,3 @@ test.each(['/v1/customers', '/v1/tickets', '/v1/teammates'])(
     }
   },
 )
-
-test('a cursor from before a restore is 410 and says to start again, and a new start works', async () => {
-  await using service = await testService()
-  const { api } = service
-  const made = await makeCustomer(api)
-  const { nextCursor } = (await syncPage(api, '/v1/customers', beginning)).pagination
-  await service.database.pool.query('update organization_clocks set epoch = 2')
-  const answer = await api.get(`/v1/customers?cursor=${nextCursor}`)
-  expect([answer.status, answer.json.code]).toEqual([410, 'cursor_too_old'])
-  expect(answer.json.detail).toContain('updatedAfter')
-  const again = await syncPage(api, '/v1/customers', beginning)
-  expect(again.data).toEqual([made])
-  expect((await syncPage(api, '/v1/customers', `cursor=${again.pagination.nextCursor}`)).data).toEqual([])
-})
