@@ -66,7 +66,8 @@ export function SelectList({
       <Primitive.Root
         items={items}
         value={value}
-        onValueChange={put}
+        // Only what was chosen: the primitive chooses another option by itself when one disappears.
+        onValueChange={(next, { reason }) => reason === 'item-press' && put(next)}
         open={isOpen}
         onOpenChange={setOpen}
         modal={false}

@@ -56,7 +56,9 @@ export function useShortcuts(showSheet: () => void): void {
       if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing)
         return
       if (!areOn() || (target instanceof Element && target.closest(ownsItsKeys) !== null)) return
-      if (document.querySelector('[role=dialog], [role=alertdialog]') !== null) return
+      // A select that was closed keeps its list, hidden.
+      const dialogs = [...document.querySelectorAll('[role=dialog], [role=alertdialog]')]
+      if (dialogs.some((dialog) => dialog.checkVisibility())) return
       if (key === '?') showSheet()
       else if (key === 'j' || key === 'k') stepTo(key === 'j' ? 'ArrowDown' : 'ArrowUp')
       else if (!shortcuts.some(([known]) => known === key && key.length === 1) || !press(key)) return
