@@ -402,23 +402,6 @@ test('from a conversation to its customer and back, by links', async () => {
   await heading('Where is my parcel?')
 })
 
-test('a ticket goes where the table of moves lets it, and no further', async () => {
-  const api = await newOrganization()
-  const { ticket } = await makeDesk(api)
-  const { page, audit } = await bench().open(api, `/tickets/${ticket.id}`)
-  const moves = page.getByRole('region', { name: 'Status actions' }).getByRole('button')
-  await page.getByRole('button', { name: 'Resolve' }).waitFor()
-  expect(await moves.allTextContents()).toEqual(['Mark as pending', 'Put on hold', 'Resolve'])
-  await page.getByRole('button', { name: 'Resolve' }).click()
-  await page.getByRole('button', { name: 'Close', exact: true }).waitFor()
-  expect(await moves.allTextContents()).toEqual(['Reopen', 'Close'])
-  await page.getByRole('button', { name: 'Close', exact: true }).click()
-  await page.getByText('Closed').first().waitFor()
-  await expect.poll(() => moves.count()).toBe(0)
-  expect((await read(api, `/v1/tickets/${ticket.id}`)).status).toBe('closed')
-  await audit()
-})
-
 test('a ticket is changed and deleted; what both have changed is chosen', async () => {
   const api = await newOrganization()
   const { ticket, joan } = await makeDesk(api)

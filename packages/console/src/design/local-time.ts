@@ -10,6 +10,9 @@ export function toLocal(at: string): string {
 
 const typed = /^(\d{4}-\d{2}-\d{2})(?:[T ]+(\d{1,2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?))?$/
 
+/** The end of a sentence about a text that is neither. */
+export const timeProblem = 'must be a day, or a day and a time: 2026-11-26 14:00.'
+
 /** A day and a time, or a day; null: neither. */
 export function readLocal(text: string): Date | null {
   const [, day, time = '00:00'] = typed.exec(text.trim()) ?? []

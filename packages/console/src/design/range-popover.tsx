@@ -5,7 +5,7 @@ import { Button } from './button.tsx'
 import { DialogActions } from './dialog.tsx'
 import { Field, Form } from './field.tsx'
 import { nearest, type Range } from './filter-range.tsx'
-import { fromLocal, readLocal, toLocal } from './local-time.ts'
+import { fromLocal, readLocal, timeProblem, toLocal } from './local-time.ts'
 import css from './range-popover.module.css'
 import { TimeInput } from './time-input.tsx'
 
@@ -38,9 +38,7 @@ export default function RangePopover({
   const [to, setTo] = useState(() => textOf(range.createdBefore))
   const [isTried, setTried] = useState(false)
   const errorOf = (text: string) =>
-    isTried && text.trim() !== '' && readLocal(text) === null
-      ? 'must be a day, or a day and a time: 2026-11-26 14:00.'
-      : undefined
+    isTried && text.trim() !== '' && readLocal(text) === null ? timeProblem : undefined
   function leave(next: Range): void {
     put(next)
     close()

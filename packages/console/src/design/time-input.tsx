@@ -7,7 +7,12 @@ import css from './time-input.module.css'
 
 const CalendarPopover = lazy(() => import('./calendar-popover.tsx'))
 
-export function TimeInput({ ref, ...rest }: ComponentProps<'input'>) {
+interface TimeInputProps extends ComponentProps<'input'> {
+  /** After a day or a time was chosen in the calendar. */
+  readonly onPick?: (text: string) => void
+}
+
+export function TimeInput({ ref, onPick, ...rest }: TimeInputProps) {
   const group = useRef<HTMLDivElement>(null)
   const [isOpen, setOpen] = useState(false)
   const input = () => group.current?.querySelector('input')
@@ -38,7 +43,10 @@ export function TimeInput({ ref, ...rest }: ComponentProps<'input'>) {
           <CalendarPopover
             anchor={group.current}
             value={input()?.value ?? ''}
-            put={(text) => type(input(), text)}
+            put={(text) => {
+              type(input(), text)
+              onPick?.(text)
+            }}
             close={() => setOpen(false)}
           />
         </Suspense>

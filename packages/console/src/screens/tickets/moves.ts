@@ -24,13 +24,3 @@ export const changeableWhenClosed: ReadonlySet<string> = new Set([
   'priority',
   'customAttributes',
 ])
-
-/** The button of each status. */
-export const moveVerbs: Readonly<Record<Status, string>> = {
-  new: 'Mark as new',
-  open: 'Open',
-  pending: 'Mark as pending',
-  on_hold: 'Put on hold',
-  resolved: 'Resolve',
-  closed: 'Close',
-}

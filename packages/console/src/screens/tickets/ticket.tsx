@@ -1,24 +1,27 @@
-/** A ticket: its fields and its possible moves. */
+/** A ticket. What is decided about it while it is worked on is changed where it is shown. */
 
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
+import type { Patch } from '../../api/change.ts'
 import { Button } from '../../design/button.tsx'
 import { CopyText } from '../../design/copy.tsx'
 import { ActionMenu } from '../../design/menu.tsx'
 import { Facts, Page, Panel } from '../../design/page.tsx'
+import { Select, type SelectProps } from '../../design/select.tsx'
 import { Time } from '../../design/time.tsx'
 import { useCaller } from '../../session/caller.tsx'
 import { Attributes } from '../desk/attributes.tsx'
 import { ConfirmDelete } from '../desk/confirm-delete.tsx'
-import { MoveRow } from '../desk/move-row.tsx'
+import { fieldNames } from '../desk/fields.ts'
 import { CustomerLink, TeammateName } from '../desk/names.tsx'
-import { sayStatus, type Ticket } from '../desk/objects.ts'
+import { sayStatus, type Ticket, teammateOptions, useTeammates } from '../desk/objects.ts'
 import { OneObject } from '../desk/one-object.tsx'
 import { Prose } from '../desk/prose.tsx'
 import { Tags } from '../desk/tags.tsx'
 import { useChange } from '../desk/use-change.tsx'
-import { movesFrom, moveVerbs } from './moves.ts'
-import { TicketEdit } from './ticket-form.tsx'
+import { Due } from './due.tsx'
+import { changeableWhenClosed, movesFrom } from './moves.ts'
+import { priorities, TicketEdit, types } from './ticket-form.tsx'
 import { Priority, TicketStatus } from './ticket-status.tsx'
 
 const route = getRouteApi('/tickets/$id')
@@ -39,6 +42,37 @@ function Known({ ticket }: { readonly ticket: Ticket }) {
   const [open, setOpen] = useState<'edit' | 'delete' | null>(null)
   const close = () => setOpen(null)
   const changing = useChange('tickets')
+  const resolving = useChange('tickets')
+  const teammates = useTeammates()
+  const mayWrite = may('tickets:write')
+  const put = (patch: Patch) => void changing.put({ base: ticket, patch })
+  async function saveDue(base: Ticket, dueAt: string | null): Promise<Ticket> {
+    let saved = base
+    await changing.save({
+      base,
+      patch: { dueAt },
+      done: (row) => {
+        saved = row
+      },
+    })
+    return saved
+  }
+  const isChangeable = (name: string) => mayWrite && (status !== 'closed' || changeableWhenClosed.has(name))
+  /** A menu where the field can be changed. */
+  const choice = (
+    name: 'status' | 'priority' | 'type' | 'assigneeId',
+    options: SelectProps['options'],
+    shortcut?: string,
+  ) => (
+    <Select
+      key={name}
+      aria-label={fieldNames[name] ?? name}
+      aria-keyshortcuts={shortcut}
+      value={ticket[name] ?? ''}
+      options={options}
+      onChange={(value) => put({ [name]: value === '' ? null : value })}
+    />
+  )
 
   return (
     <Page
@@ -47,7 +81,19 @@ function Known({ ticket }: { readonly ticket: Ticket }) {
       beside={<TicketStatus status={status} />}
       actions={
         <>
-          {may('tickets:write') && <Button onClick={() => setOpen('edit')}>Edit</Button>}
+          {mayWrite && status !== 'closed' && (
+            <Button
+              kind="primary"
+              aria-keyshortcuts="e"
+              isBusy={resolving.isBusy}
+              // It keeps its place, where the next press may be on its way.
+              disabled={!movesFrom(status).includes('resolved')}
+              onClick={() => void resolving.put({ base: ticket, patch: { status: 'resolved' } })}
+            >
+              Resolve
+            </Button>
+          )}
+          {mayWrite && <Button onClick={() => setOpen('edit')}>Edit</Button>}
           <ActionMenu
             calls={[
               { method: 'GET', path: `/v1/tickets/${id}` },
@@ -57,37 +103,70 @@ function Known({ ticket }: { readonly ticket: Ticket }) {
                 body: { status: movesFrom(status)[0] ?? status },
               },
             ]}
-            actions={
-              may('tickets:write')
-                ? [{ title: 'Delete', run: () => setOpen('delete'), isDangerous: true }]
-                : []
-            }
+            actions={mayWrite ? [{ title: 'Delete', run: () => setOpen('delete'), isDangerous: true }] : []}
           />
         </>
       }
     >
-      {may('tickets:write') && (
-        <MoveRow>
-          {movesFrom(status).map((to) => (
-            <Button
-              key={to}
-              kind={to === 'resolved' ? 'primary' : 'plain'}
-              isBusy={changing.isBusy}
-              onClick={() => void changing.put({ base: ticket, patch: { status: to } })}
-            >
-              {status === 'resolved' && to === 'open' ? 'Reopen' : moveVerbs[to]}
-            </Button>
-          ))}
-        </MoveRow>
-      )}
       <Panel title="Details">
         <Facts
           of={[
             ['Customer', <CustomerLink key="customer" id={ticket.customerId} />],
-            ['Assignee', <TeammateName key="assignee" id={ticket.assigneeId} />],
-            ['Priority', <Priority key="priority" of={ticket.priority} />],
-            ['Type', ticket.type === null ? '–' : sayStatus(ticket.type)],
-            ['Due', dueAt === null ? '–' : <Time key="due" at={dueAt} />],
+            ...(isChangeable('status')
+              ? [
+                  [
+                    'Status',
+                    choice(
+                      'status',
+                      [status, ...movesFrom(status)].map((to) => [to, sayStatus(to)]),
+                    ),
+                  ] as const,
+                ]
+              : []),
+            [
+              'Assignee',
+              isChangeable('assigneeId') && may('teammates:read') ? (
+                choice(
+                  'assigneeId',
+                  [
+                    ['', 'Unassigned'],
+                    ...teammateOptions(
+                      teammates.all.filter((one) => one.active || one.id === ticket.assigneeId),
+                    ),
+                  ],
+                  'a',
+                )
+              ) : (
+                <TeammateName key="assignee" id={ticket.assigneeId} />
+              ),
+            ],
+            [
+              'Priority',
+              isChangeable('priority') ? (
+                choice('priority', priorities)
+              ) : (
+                <Priority key="priority" of={ticket.priority} />
+              ),
+            ],
+            [
+              'Due',
+              isChangeable('dueAt') ? (
+                <Due key="due" ticket={ticket} save={saveDue} />
+              ) : dueAt === null ? (
+                '–'
+              ) : (
+                <Time key="due" at={dueAt} />
+              ),
+              'wide',
+            ],
+            [
+              'Type',
+              isChangeable('type')
+                ? choice('type', [['', 'None'], ...types])
+                : ticket.type === null
+                  ? '–'
+                  : sayStatus(ticket.type),
+            ],
             ['Created', <Time key="opened" at={ticket.createdAt} />],
             ...(ticket.resolvedAt === null
               ? []
@@ -115,6 +194,7 @@ function Known({ ticket }: { readonly ticket: Ticket }) {
         <Prose text={ticket.description} none="No description." />
       </Panel>
       {changing.dialog}
+      {resolving.dialog}
       {open === 'edit' && <TicketEdit ticket={ticket} close={close} />}
       {open === 'delete' && (
         <ConfirmDelete
