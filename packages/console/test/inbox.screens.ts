@@ -219,7 +219,7 @@ test('a first load takes few calls and little script, and an idle minute almost 
   await settled(page)
   // What the first load leaves for later is no idling yet.
   const isFollowing = page.waitForRequest(/[?&]wait=/)
-  await page.clock.runFor(2_000)
+  await page.clock.runFor(4_000)
   await isFollowing
   const seen: string[] = []
   page.on('request', (request) => seen.push(request.url()))

@@ -2,17 +2,11 @@
 import { Menu } from '@base-ui/react/menu'
 import { lazy, Suspense, useRef, useState } from 'react'
 import type { ShownCall } from '../api/client.ts'
+import { type Action, useOffered } from '../router/offered.ts'
 import { Button } from './button.tsx'
 import css from './menu.module.css'
 
 const CurlPopover = lazy(() => import('./curl-popover.tsx'))
-
-interface Action {
-  /** A verb: `Rotate the secret`. */
-  readonly title: string
-  readonly run: () => void
-  readonly isDangerous?: boolean
-}
 
 export function ActionMenu({
   actions = [],
@@ -24,6 +18,7 @@ export function ActionMenu({
 }) {
   const trigger = useRef<HTMLButtonElement>(null)
   const [isShowingCalls, setShowingCalls] = useState(false)
+  useOffered(actions)
   return (
     <>
       <Menu.Root modal={false}>

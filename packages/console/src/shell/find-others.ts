@@ -2,7 +2,7 @@
 import { clipped } from '@deskwire/sdk/clipped'
 import { answerOf, api } from '../api/client.ts'
 import type { Command, Go } from '../router/screen.ts'
-import { findBy } from '../screens/desk/objects.ts'
+import { findRows, sayDate } from '../screens/desk/objects.ts'
 
 /** By id, URL or description. */
 export async function findEndpoints(words: string, go: Go, signal: AbortSignal): Promise<readonly Command[]> {
@@ -18,17 +18,25 @@ export async function findEndpoints(words: string, go: Go, signal: AbortSignal):
       id,
       title: description ?? url,
       detail: 'Endpoint',
+      about: url,
+      isNamed: id === sought,
       run: () => go(`/endpoints/${id}`),
     }))
 }
 
 /** By id or text. */
-export async function findMessages(words: string, go: Go, signal: AbortSignal): Promise<readonly Command[]> {
-  const messages = await findBy(api().messages, words, signal)
-  return messages.map(({ id, body, conversationId }) => ({
-    id,
-    title: body === null ? 'Attachment' : clipped(body, 80),
-    detail: 'Message',
-    run: () => go(`/conversations/${conversationId}?message=${id}`),
-  }))
+export function findMessages(words: string, go: Go, signal: AbortSignal): Promise<readonly Command[]> {
+  return findRows({
+    kind: api().messages,
+    words,
+    go,
+    signal,
+    show: ({ id, body, conversationId, customerId, sentAt }) => ({
+      title: body === null ? 'Attachment' : clipped(body, 80),
+      detail: 'Message',
+      about: sayDate(sentAt),
+      customerId,
+      address: `/conversations/${conversationId}?message=${id}`,
+    }),
+  })
 }

@@ -1,12 +1,10 @@
 /** Addresses that the palette led to recently, in this tab and with these rights: kept and forgotten as drafts are. */
 import { readJson } from '@deskwire/sdk/json'
 import type { ApiKey } from '../api/client.ts'
+import type { Command } from '../router/screen.ts'
 import { draftOf, keepDraft } from '../session/drafts.ts'
 
-interface Recent {
-  readonly id: string
-  readonly title: string
-  readonly detail?: string
+interface Recent extends Pick<Command, 'id' | 'title' | 'detail' | 'about' | 'customerId'> {
   /** Of the console. */
   readonly address: string
 }

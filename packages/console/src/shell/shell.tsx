@@ -1,39 +1,42 @@
 /** The frame of every screen: navigation, account, palette. */
 import { type Query, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, Outlet, useLocation, useRouter } from '@tanstack/react-router'
-import { lazy, type RefObject, Suspense, useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import {
+  type ComponentType,
+  lazy,
+  type RefObject,
+  Suspense,
+  useEffect,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from 'react'
 import { answerOf, api } from '../api/client.ts'
-import { isLost, onConnection, useLostSince } from '../api/connection.ts'
+import { isLost, onConnection, sayLost, useLostSince } from '../api/connection.ts'
 import { Button } from '../design/button.tsx'
 import { markNavigation, Page } from '../design/page.tsx'
 import { Forbidden } from '../design/states.tsx'
-import { locale } from '../design/time.tsx'
+import { locale, useDelay } from '../design/time.tsx'
 import { screens } from '../screens/index.ts'
 import { useCaller } from '../session/caller.tsx'
 import { signOut } from '../session/link.ts'
-import { setTheme, type Theme, themes, useTheme } from '../theme.ts'
+import { setTheme, themes, themeWords, useTheme } from '../theme.ts'
 import { Mark } from './mark.tsx'
 import { Navigation } from './navigation.tsx'
-import palette from './palette.module.css'
+import paletteCss from './palette.module.css'
+import type { PaletteProps, TypedAhead } from './palette.tsx'
 import css from './shell.module.css'
 import { useShortcuts } from './shortcuts.ts'
 
-const Palette = lazy(() => import('./palette.tsx'))
 const ShortcutSheet = lazy(() => import('./shortcut-sheet.tsx'))
 
 export function Shell() {
   const { may } = useCaller()
-  const [isPaletteOpen, setPaletteOpen] = useState(false)
+  const palette = usePalette()
   const [isNavOpen, setNavOpen] = useState(false)
   const { pathname } = useLocation()
-  const typed = useRef('')
-  function togglePalette(): void {
-    typed.current = ''
-    setPaletteOpen((open) => !open)
-  }
   const [isSheetOpen, setSheetOpen] = useState(false)
   const showSheet = () => setSheetOpen(true)
-  usePaletteKey(togglePalette)
   useShortcuts(showSheet)
   // biome-ignore lint/correctness/useExhaustiveDependencies: it closes because one has gone elsewhere
   useEffect(() => setNavOpen(false), [pathname])
@@ -69,7 +72,7 @@ export function Shell() {
           </Button>
         </div>
         <div className={css.fold} id="screens">
-          <button type="button" className={css.search} onClick={togglePalette}>
+          <button type="button" className={css.search} onClick={palette.toggle}>
             Search or jump to… <kbd>{isApple ? '⌘K' : 'Ctrl K'}</kbd>
           </button>
           <Navigation offered={offered} />
@@ -86,11 +89,7 @@ export function Shell() {
           </Page>
         )}
       </div>
-      {isPaletteOpen && (
-        <Suspense fallback={<TypedAhead words={typed} />}>
-          <Palette close={() => setPaletteOpen(false)} typed={typed} />
-        </Suspense>
-      )}
+      {palette.show(showSheet)}
       {isSheetOpen && (
         <Suspense>
           <ShortcutSheet close={() => setSheetOpen(false)} />
@@ -100,23 +99,72 @@ export function Shell() {
   )
 }
 
-/** Takes what is typed while the palette is loading. */
-function TypedAhead({ words }: { readonly words: RefObject<string> }) {
+const emptyField: TypedAhead = { words: '', isEntered: false }
+/** Milliseconds after which a page that was loaded has what it shows. */
+const untilIdle = 3_000
+
+let Loaded: ComponentType<PaletteProps> | undefined
+
+/** Opened by its key, and loaded before that when the page is idle. What is typed while it is loaded is kept. */
+function usePalette() {
+  const [isOpen, setOpen] = useState(false)
+  const [isShown, setShown] = useState(false)
+  const [Palette, setPalette] = useState(() => Loaded)
+  const typed = useRef(emptyField)
+  const load = () =>
+    import('./palette.tsx').then((loaded) => {
+      Loaded = loaded.Palette
+      setPalette(() => loaded.Palette)
+    }, sayLost)
+  const isIdle = useDelay(untilIdle)
+  const isWanted = Palette === undefined && (isOpen || isIdle)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another function each time
+  useEffect(() => {
+    if (isWanted) void load()
+  }, [isWanted])
+  const close = () => setOpen(false)
+  function toggle(): void {
+    typed.current = emptyField
+    setShown(false)
+    setOpen((open) => !open)
+  }
+  usePaletteKey(toggle)
+  return {
+    toggle,
+    show: (showSheet: () => void) =>
+      isOpen && (
+        <>
+          {!isShown && <FieldAhead typed={typed} close={close} />}
+          {Palette !== undefined && (
+            <Palette close={close} showSheet={showSheet} typed={typed} onShown={() => setShown(true)} />
+          )}
+        </>
+      ),
+  }
+}
+
+function focusAtOnce(input: HTMLInputElement | null): void {
+  input?.focus()
+}
+
+function FieldAhead({ typed, close }: { readonly typed: RefObject<TypedAhead>; readonly close: () => void }) {
   return (
-    <div className={palette.popup} aria-busy="true">
+    <div className={paletteCss.popup} aria-busy="true">
       <input
-        ref={(input) => input?.focus()}
-        className={palette.input}
+        ref={focusAtOnce}
+        className={paletteCss.input}
         aria-label="Search or jump to"
         onInput={({ currentTarget }) => {
-          words.current = currentTarget.value
+          typed.current = { words: currentTarget.value, isEntered: false }
+        }}
+        onKeyDown={({ key }) => {
+          if (key === 'Enter') typed.current = { ...typed.current, isEntered: true }
+          if (key === 'Escape') close()
         }}
       />
     </div>
   )
 }
-
-const themeWords: Readonly<Record<Theme, string>> = { system: 'System', light: 'Light', dark: 'Dark' }
 
 /** The account menu: the browser's own popover. */
 function Account({ showSheet }: { readonly showSheet: () => void }) {

@@ -46,6 +46,9 @@ export function useShortcutsAreOn(): boolean {
   }, areOn)
 }
 
+/** The list of a select stays in the page when it is closed. */
+export const openDialog = '[data-open]:is([role=dialog], [role=alertdialog])'
+
 const ownsItsKeys =
   'input:not([type=checkbox], [type=radio]), textarea, [contenteditable], [role=listbox], [role=menu], [role=dialog], [role=alertdialog], [aria-expanded=true]'
 
@@ -56,9 +59,7 @@ export function useShortcuts(showSheet: () => void): void {
       if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing)
         return
       if (!areOn() || (target instanceof Element && target.closest(ownsItsKeys) !== null)) return
-      // A select that was closed keeps its list, hidden.
-      const dialogs = [...document.querySelectorAll('[role=dialog], [role=alertdialog]')]
-      if (dialogs.some((dialog) => dialog.checkVisibility())) return
+      if (document.querySelector(openDialog) !== null) return
       if (key === '?') showSheet()
       else if (key === 'j' || key === 'k') stepTo(key === 'j' ? 'ArrowDown' : 'ArrowUp')
       else if (!shortcuts.some(([known]) => known === key && key.length === 1) || !press(key)) return
@@ -76,11 +77,24 @@ function stepTo(key: 'ArrowDown' | 'ArrowUp'): void {
   else document.querySelector<HTMLElement>('a[aria-current=true][data-row], a[data-row]')?.focus()
 }
 
+function shownFor(key: string): HTMLElement | undefined {
+  const of = [...document.querySelectorAll<HTMLElement>(`[aria-keyshortcuts="${key}"]`)]
+  return of.find((one) => one.getClientRects().length > 0)
+}
+
 /** Whether there was something to press. */
 function press(key: string): boolean {
-  const of = [...document.querySelectorAll<HTMLElement>(`[aria-keyshortcuts="${key}"]`)]
-  const shown = of.find((one) => one.getClientRects().length > 0)
+  const shown = shownFor(key)
   shown?.focus()
   if (shown !== undefined && !shown.matches('input, textarea')) shown.click()
   return shown !== undefined
+}
+
+/** What the keys would press now, by its name. */
+export function shownKeys(): readonly { readonly title: string; readonly run: () => void }[] {
+  return shortcuts.flatMap(([key, words]) => {
+    const shown = key.length === 1 && key !== '?' ? shownFor(key) : undefined
+    if (shown === undefined) return []
+    return [{ title: key === 'c' ? (shown.textContent ?? words) : words, run: () => void press(key) }]
+  })
 }

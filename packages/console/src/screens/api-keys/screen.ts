@@ -4,6 +4,7 @@ import { lazyScreen } from '../../router/lazy-screen.ts'
 import { rootRoute } from '../../router/root-route.tsx'
 import type { Screen } from '../../router/screen.ts'
 import { textsNamed } from '../../router/search.ts'
+import { sayDate, sayParts } from '../desk/objects.ts'
 import { ApiKeys } from './api-keys.tsx'
 
 export const screen: Screen = {
@@ -21,7 +22,14 @@ export const screen: Screen = {
         [id, name, last4].some((text) => text.toLowerCase().includes(words.toLowerCase())),
       )
       .slice(0, 4)
-      .map(({ id, name }) => ({ id, title: name, detail: 'API key', run: () => go(`/api-keys/${id}`) }))
+      .map(({ id, name, last4, createdAt }) => ({
+        id,
+        title: name,
+        detail: 'API key',
+        about: sayParts(`…${last4}`, `Created ${sayDate(createdAt)}`),
+        isNamed: id === words.toLowerCase(),
+        run: () => go(`/api-keys/${id}`),
+      }))
   },
 }
 

@@ -1,4 +1,5 @@
 /** Creates a booking, or changes the fields that its actions do not. */
+import type { ReactNode } from 'react'
 import { answerOf, api } from '../../api/client.ts'
 import { fieldZone } from '../../design/local-time.ts'
 import type { FormField } from '../desk/form-values.ts'
@@ -30,12 +31,13 @@ const change: readonly FormField[] = [
 ]
 
 interface BookingFormProps {
-  readonly given?: object
+  readonly given?: { readonly conversationId?: string; readonly [name: string]: unknown }
   readonly close: () => void
-  readonly onDone: (booking: Booking) => void
+  readonly link?: (booking: Booking) => ReactNode
+  readonly onDone?: (booking: Booking) => void
 }
 
-export function BookingForm({ given, close, onDone }: BookingFormProps) {
+export function BookingForm({ given, close, link, onDone }: BookingFormProps) {
   return (
     <ObjectForm
       title="Create booking"
@@ -45,8 +47,13 @@ export function BookingForm({ given, close, onDone }: BookingFormProps) {
       kind="bookings"
       given={{ ...nextHour(), timezone: fieldZone, ...withoutUndefined(given) }}
       close={close}
+      link={link}
       onDone={onDone}
-      create={async (body, intent) => await answerOf(api().bookings.create(body, { idempotencyKey: intent }))}
+      create={async (body: object, intent) => {
+        const { conversationId } = given ?? {}
+        const whole = conversationId === undefined ? body : { ...body, conversationId }
+        return await answerOf(api().bookings.create(whole as never, { idempotencyKey: intent }))
+      }}
     />
   )
 }

@@ -9,12 +9,13 @@ import { ActionMenu } from '../../design/menu.tsx'
 import { Facts, Page, Panel } from '../../design/page.tsx'
 import { Time, useNow } from '../../design/time.tsx'
 import { say } from '../../design/toasts.tsx'
+import { useOffered } from '../../router/offered.ts'
 import { useCaller } from '../../session/caller.tsx'
 import { Attributes } from '../desk/attributes.tsx'
 import { ConfirmDelete } from '../desk/confirm-delete.tsx'
 import { MoveRow } from '../desk/move-row.tsx'
 import { CustomerLink, TeammateName } from '../desk/names.tsx'
-import { type Booking, sayStatus } from '../desk/objects.ts'
+import { type Booking, sayStatus, useAssignActions } from '../desk/objects.ts'
 import { OneObject } from '../desk/one-object.tsx'
 import { Prose } from '../desk/prose.tsx'
 import { Tags } from '../desk/tags.tsx'
@@ -85,6 +86,20 @@ function Known({ booking }: { readonly booking: Booking }) {
     setMoving(null)
   }
 
+  const mayWrite = may('bookings:write')
+  const make = (move: BookingMove) => (isAsked(move) ? setOpen(move) : void makeAtOnce(move))
+  useOffered(
+    mayWrite
+      ? [
+          ...moves.map((move) => ({ title: words[move][0], run: () => make(move) })),
+          { title: 'Edit', run: () => setOpen('edit') },
+        ]
+      : [],
+  )
+  useAssignActions(
+    booking,
+    mayWrite ? (assigneeId) => void changing.put({ base: booking, patch: { assigneeId } }) : null,
+  )
   const there = sayWhenThere(booking)
   return (
     <Page
@@ -98,7 +113,7 @@ function Known({ booking }: { readonly booking: Booking }) {
       about={`${sayWhen(booking)} (${readersZone})`}
       actions={
         <>
-          {may('bookings:write') && <Button onClick={() => setOpen('edit')}>Edit</Button>}
+          {mayWrite && <Button onClick={() => setOpen('edit')}>Edit</Button>}
           <ActionMenu
             calls={[
               { method: 'GET', path: `/v1/bookings/${id}` },
@@ -106,23 +121,19 @@ function Known({ booking }: { readonly booking: Booking }) {
                 ? []
                 : [{ method: 'POST', path: `/v1/bookings/${id}/${moves[0]}` } as const]),
             ]}
-            actions={
-              may('bookings:write')
-                ? [{ title: 'Delete', run: () => setOpen('delete'), isDangerous: true }]
-                : []
-            }
+            actions={mayWrite ? [{ title: 'Delete', run: () => setOpen('delete'), isDangerous: true }] : []}
           />
         </>
       }
     >
-      {may('bookings:write') && (
+      {mayWrite && (
         <MoveRow>
           {moves.map((move, n) => (
             <Button
               key={move}
               kind={n === 0 && !isAsked(move) ? 'primary' : 'plain'}
               isBusy={moving === move}
-              onClick={() => (isAsked(move) ? setOpen(move) : void makeAtOnce(move))}
+              onClick={() => make(move)}
             >
               {words[move][0]}
             </Button>

@@ -4,7 +4,7 @@ import { lazyScreen } from '../../router/lazy-screen.ts'
 import { rootRoute } from '../../router/root-route.tsx'
 import type { Screen } from '../../router/screen.ts'
 import { textsNamed } from '../../router/search.ts'
-import { findBy } from '../desk/objects.ts'
+import { findRows, sayParts, sayStatus } from '../desk/objects.ts'
 import { Bookings } from './bookings.tsx'
 import { sayWhen } from './when.ts'
 
@@ -13,15 +13,21 @@ export const screen: Screen = {
   title: 'Bookings',
   group: 'Desk',
   scope: 'bookings:read',
-  find: async (words, go, signal) => {
-    const data = await findBy(api().bookings, words, signal)
-    return data.map((one) => ({
-      id: one.id,
-      title: one.title,
-      detail: `Booking, ${sayWhen(one)}`,
-      run: () => go(`/bookings/${one.id}`),
-    }))
-  },
+  find: (words, go, signal) =>
+    findRows({
+      kind: api().bookings,
+      list: '/bookings?view=list',
+      words,
+      go,
+      signal,
+      show: (one) => ({
+        title: one.title,
+        detail: 'Booking',
+        about: sayParts(sayStatus(one.status), sayWhen(one)),
+        customerId: one.customerId,
+        address: `/bookings/${one.id}`,
+      }),
+    }),
 }
 
 export const routes = [

@@ -16,11 +16,20 @@ import { FilterSelect } from '../../design/select.tsx'
 import { ErrorState, Forbidden } from '../../design/states.tsx'
 import { Time } from '../../design/time.tsx'
 import { say, sayProblem } from '../../design/toasts.tsx'
+import { useOffered } from '../../router/offered.ts'
 import { useCaller } from '../../session/caller.tsx'
+import { BookingForm } from '../bookings/booking-form.tsx'
 import { Attributes } from '../desk/attributes.tsx'
 import { ConfirmDelete } from '../desk/confirm-delete.tsx'
 import { CustomerLink, TeammateName } from '../desk/names.tsx'
-import { type Conversation, type Message, type Note, teammateOptions, useTeammates } from '../desk/objects.ts'
+import {
+  type Conversation,
+  type Message,
+  type Note,
+  teammateOptions,
+  useAssignActions,
+  useTeammates,
+} from '../desk/objects.ts'
 import { OneObject } from '../desk/one-object.tsx'
 import { Prose } from '../desk/prose.tsx'
 import { Tags } from '../desk/tags.tsx'
@@ -76,7 +85,7 @@ function WholePage(props: FrameProps) {
   return <Page {...props} trail={<Link to="/conversations">Conversations</Link>} isSticky />
 }
 
-type Open = 'edit' | 'summary' | 'ticket' | 'delete' | Said | null
+type Open = 'edit' | 'summary' | 'ticket' | 'booking' | 'delete' | Said | null
 
 /** Messages that came before the conversation was resolved, and those that were seen. */
 interface Unread {
@@ -192,6 +201,15 @@ export function ConversationView({
     ...(status === 'resolved' ? [{ title: 'Edit summary', run: () => setOpen('summary') }] : []),
     { title: 'Delete', run: () => setOpen('delete'), isDangerous: true },
   ]
+  const assign = (assigneeId: string | null) =>
+    void changing.put({ base: conversation, patch: { assigneeId } })
+  useAssignActions(conversation, mayWrite ? assign : null)
+  const mayCreate = (kind: 'tickets' | 'bookings') => customerId !== null && may(`${kind}:write`)
+  useOffered([
+    ...(mayWrite && status === 'resolved' ? [{ title: 'Reopen', run: () => void put('reopen') }] : []),
+    ...(mayCreate('tickets') ? [{ title: 'Create ticket', run: () => setOpen('ticket') }] : []),
+    ...(mayCreate('bookings') ? [{ title: 'Create booking', run: () => setOpen('booking') }] : []),
+  ])
   const deletion = { title: 'Delete messages', run: () => setDeleting(true) }
 
   return (
@@ -208,9 +226,7 @@ export function ConversationView({
               value={assigneeId ?? undefined}
               isBusy={changing.isBusy}
               options={teammateOptions(teammates.all.filter((one) => one.active || one.id === assigneeId))}
-              onChange={(value) =>
-                void changing.put({ base: conversation, patch: { assigneeId: value ?? null } })
-              }
+              onChange={(value) => assign(value ?? null)}
             />
           )}
           {isDeleting && <Button onClick={() => setDeleting(false)}>Done deleting</Button>}
@@ -310,10 +326,7 @@ export function ConversationView({
             </Panel>
             <Attributes of={conversation.customAttributes} />
             {may('tickets:read') && (
-              <Tickets
-                conversationId={id}
-                add={may('tickets:write') && customerId !== null ? () => setOpen('ticket') : null}
-              />
+              <Tickets conversationId={id} add={mayCreate('tickets') ? () => setOpen('ticket') : null} />
             )}
           </div>
         </div>
@@ -352,6 +365,17 @@ export function ConversationView({
           link={(made) => (
             <Link to="/tickets/$id" params={{ id: made.id }}>
               View ticket #{made.number}
+            </Link>
+          )}
+        />
+      )}
+      {open === 'booking' && (
+        <BookingForm
+          given={{ customerId, conversationId: id, assigneeId }}
+          close={close}
+          link={(made) => (
+            <Link to="/bookings/$id" params={{ id: made.id }}>
+              View booking
             </Link>
           )}
         />

@@ -4,7 +4,7 @@ import { lazyScreen } from '../../router/lazy-screen.ts'
 import { rootRoute } from '../../router/root-route.tsx'
 import type { Screen } from '../../router/screen.ts'
 import { textsNamed } from '../../router/search.ts'
-import { findBy } from '../desk/objects.ts'
+import { findRows, sayDate, sayParts, sayStatus } from '../desk/objects.ts'
 import { Conversations } from './conversations.tsx'
 
 export const screen: Screen = {
@@ -12,15 +12,21 @@ export const screen: Screen = {
   title: 'Conversations',
   group: 'Desk',
   scope: 'conversations:read',
-  find: async (words, go, signal) => {
-    const data = await findBy(api().conversations, words, signal)
-    return data.map((one) => ({
-      id: one.id,
-      title: one.subject || 'No subject',
-      detail: `Conversation, ${one.status}`,
-      run: () => go(`/conversations/${one.id}`),
-    }))
-  },
+  find: (words, go, signal) =>
+    findRows({
+      kind: api().conversations,
+      list: '/conversations?status=any',
+      words,
+      go,
+      signal,
+      show: (one) => ({
+        title: one.subject || 'No subject',
+        detail: 'Conversation',
+        about: sayParts(sayStatus(one.status), sayDate(one.lastMessageAt ?? one.createdAt)),
+        customerId: one.customerId,
+        address: `/conversations/${one.id}`,
+      }),
+    }),
 }
 
 export const routes = [

@@ -13,6 +13,7 @@ import { ActionMenu } from '../../design/menu.tsx'
 import { Facts, Page, Panel } from '../../design/page.tsx'
 import { Time } from '../../design/time.tsx'
 import { say, sayProblem } from '../../design/toasts.tsx'
+import { useOffered } from '../../router/offered.ts'
 import { useCaller } from '../../session/caller.tsx'
 import { BookingForm } from '../bookings/booking-form.tsx'
 import { BookingStatus } from '../bookings/booking-status.tsx'
@@ -59,6 +60,12 @@ function Known({ customer, erase }: { readonly customer: Customer; readonly eras
   const close = () => setOpen(null)
   const given = { customerId: id }
   const query = { customerId: id }
+  useOffered([
+    ...(may('customers:write') ? [{ title: 'Edit', run: () => setOpen('edit') }] : []),
+    ...(['conversation', 'ticket', 'booking'] as const)
+      .filter((noun) => may(`${noun}s:write`))
+      .map((noun) => ({ title: `Create ${noun}`, run: () => setOpen(noun) })),
+  ])
 
   return (
     <Page

@@ -4,7 +4,7 @@ import { lazyScreen } from '../../router/lazy-screen.ts'
 import { rootRoute } from '../../router/root-route.tsx'
 import type { Screen } from '../../router/screen.ts'
 import { textsNamed } from '../../router/search.ts'
-import { findBy, nameOf } from '../desk/objects.ts'
+import { findRows, nameOf, sayDate, sayParts } from '../desk/objects.ts'
 import { Customers } from './customers.tsx'
 
 export const screen: Screen = {
@@ -12,14 +12,22 @@ export const screen: Screen = {
   title: 'Customers',
   group: 'Desk',
   scope: 'customers:read',
-  find: async (words, go, signal) => {
-    const data = await findBy(api().customers, words, signal)
-    return data.map((one) => ({
-      id: one.id,
-      title: nameOf(one),
-      detail: 'Customer',
-      run: () => go(`/customers/${one.id}`),
-    }))
+  find: (words, go, signal) => {
+    const { customers } = api()
+    return findRows({
+      kind: customers,
+      list: '/customers',
+      words,
+      go,
+      signal,
+      named: words.includes('@') ? customers.list({ email: words }, { signal }).toArray({ limit: 1 }) : null,
+      show: (one) => ({
+        title: nameOf(one),
+        detail: 'Customer',
+        about: sayParts(one.company, one.email ?? one.phone ?? `Added ${sayDate(one.createdAt)}`),
+        address: `/customers/${one.id}`,
+      }),
+    })
   },
 }
 

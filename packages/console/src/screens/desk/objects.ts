@@ -1,11 +1,24 @@
 /** The objects of the desk as the API shows them, and their names. */
 
-import type { Booking, Conversation, Customer, List, Message, Note, Teammate, Ticket } from '@deskwire/sdk'
+import type {
+  Booking,
+  Conversation,
+  Customer,
+  Message,
+  Note,
+  Pagination,
+  Teammate,
+  Ticket,
+} from '@deskwire/sdk'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import type { Patch } from '../../api/change.ts'
 import { answerOf, api } from '../../api/client.ts'
 import { keys, type Plural } from '../../api/keys.ts'
+import { locale } from '../../design/time.tsx'
+import { useOffered } from '../../router/offered.ts'
+import type { Command, Go } from '../../router/screen.ts'
 import { useCaller } from '../../session/caller.tsx'
+import { useSession } from '../../session/store.ts'
 
 export type { Booking, Conversation, Customer, Message, Note, Teammate, Ticket }
 
@@ -98,17 +111,81 @@ export function assigneeOptions(all: readonly Teammate[]): readonly (readonly [s
   return [['null', 'Unassigned'], ...teammateOptions(all)]
 }
 
-/** Rows for the palette's words: an id, or words. */
-export function findBy<T>(
-  kind: {
-    list(params: { q: string }, options: { signal: AbortSignal }): List<T>
-    getMany(ids: readonly string[], options: { signal: AbortSignal }): Promise<T[]>
-  },
-  words: string,
-  signal: AbortSignal,
-): Promise<T[]> {
+interface Sought<T> {
+  readonly kind: {
+    list(
+      params: { q: string; limit: number },
+      options: { signal: AbortSignal },
+    ): { page(): Promise<{ readonly data: readonly T[]; readonly pagination: Pagination }> }
+    getMany(ids: readonly string[], options: { signal: AbortSignal }): Promise<readonly T[]>
+  }
+  /** Of the list that shows all results: `/bookings?view=list`. Default: there is none. */
+  readonly list?: string
+  readonly words: string
+  readonly go: Go
+  readonly signal: AbortSignal
+  /** What the words name as a whole, as a number or an email address; null: nothing. */
+  readonly named?: PromiseLike<readonly T[]> | null
+  readonly show: (row: T) => Omit<Command, 'id' | 'run'> & { readonly address: string }
+}
+
+/** Results of a kind for the palette's words: what they name first, then what they find, and the way to all of it. */
+export async function findRows<T extends { readonly id: string }>(sought: Sought<T>): Promise<Command[]> {
+  const { kind, list, words, go, signal, show } = sought
   const isId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(words)
-  return answerOf(
-    isId ? kind.getMany([words], { signal }) : kind.list({ q: words }, { signal }).toArray({ limit: 4 }),
+  const [named, found] = await answerOf(
+    Promise.all([
+      isId ? kind.getMany([words], { signal }) : (sought.named ?? []),
+      isId || words.length < 2 ? null : kind.list({ q: words, limit: 4 }, { signal }).page(),
+    ]),
+  )
+  const commandOf = (row: T, isNamed: boolean): Command => {
+    const { address, ...shown } = show(row)
+    return { id: row.id, ...shown, isNamed, run: () => go(address) }
+  }
+  const { total = 0, hasMore = false, totalIsExact = true } = found?.pagination ?? {}
+  const all = totalIsExact ? `All ${total.toLocaleString('en')} results` : 'All results'
+  const [path = '', filters] = list?.split('?') ?? []
+  const address = `${path}?${new URLSearchParams([...new URLSearchParams(filters), ['q', words]])}`
+  return [
+    ...named.map((row) => commandOf(row, true)),
+    ...(found?.data.map((row) => commandOf(row, false)) ?? []),
+    ...(list !== undefined && hasMore
+      ? [{ id: `all of ${list}`, title: all, detail: sayStatus(path.slice(1)), run: () => go(address) }]
+      : []),
+  ]
+}
+
+const date = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })
+
+/** `28 Nov 2026`. */
+export function sayDate(at: string): string {
+  return date.format(Date.parse(at))
+}
+
+/** What tells namesakes apart, as one line: `Open · 28 Nov 2026`. */
+export function sayParts(...parts: readonly (string | null | undefined)[]): string {
+  return parts.filter((part) => part).join(' · ')
+}
+
+/** Assigns the shown object, for the palette. */
+export function useAssignActions(
+  row: { readonly assigneeId: string | null },
+  put: ((assigneeId: string | null) => unknown) | null,
+): void {
+  const { may } = useCaller()
+  const { teammateId } = useSession()
+  const { all } = useTeammates()
+  const others = all.filter(({ id, active }) => active && id !== row.assigneeId)
+  const me = others.find(({ id }) => id === teammateId)
+  const assign = (title: string, id: string | null) => ({ title, run: () => void put?.(id) })
+  useOffered(
+    put === null || !may('teammates:read')
+      ? []
+      : [
+          ...(me === undefined ? [] : [assign('Assign to me', me.id)]),
+          ...others.map(({ id, name }) => assign(`Assign to ${name}`, id)),
+          ...(row.assigneeId === null ? [] : [assign('Unassign', null)]),
+        ],
   )
 }

@@ -18,6 +18,7 @@ import { ErrorState, Loading } from '../../design/states.tsx'
 import { Tag } from '../../design/status.tsx'
 import { Countdown, sayMilliseconds, Time } from '../../design/time.tsx'
 import { say, sayProblem } from '../../design/toasts.tsx'
+import { useOffered } from '../../router/offered.ts'
 import { useCaller } from '../../session/caller.tsx'
 import { DeliveryStatus } from '../deliveries/delivery-status.tsx'
 import { causeOf, helpFor, whatFailed } from '../deliveries/errors.ts'
@@ -93,6 +94,14 @@ function Known({ endpoint }: { readonly endpoint: Webhook }) {
     onError: (error) => sayProblem('Could not change the endpoint', error),
   })
 
+  useOffered(
+    mayWrite
+      ? [
+          ...(status === 'active' ? [{ title: 'Ping', run: () => ping.mutate() }] : []),
+          { title: 'Edit', run: () => setOpen('edit') },
+        ]
+      : [],
+  )
   return (
     <Page
       title={hostOf(url) ?? url}

@@ -1,10 +1,10 @@
 import { createRoute } from '@tanstack/react-router'
-import { answerOf, api } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
 import { lazyScreen } from '../../router/lazy-screen.ts'
 import { rootRoute } from '../../router/root-route.tsx'
 import type { Screen } from '../../router/screen.ts'
 import { textsNamed } from '../../router/search.ts'
-import { findBy, sayStatus } from '../desk/objects.ts'
+import { findRows, sayDate, sayParts, sayStatus } from '../desk/objects.ts'
 import { Tickets } from './tickets.tsx'
 
 export const screen: Screen = {
@@ -12,19 +12,24 @@ export const screen: Screen = {
   title: 'Tickets',
   group: 'Desk',
   scope: 'tickets:read',
-  find: async (words, go, signal) => {
+  find: (words, go, signal) => {
     const [, number] = /^#?([1-9]\d{0,14})$/.exec(words) ?? []
     const { tickets } = api()
-    const data =
-      number === undefined
-        ? await findBy(tickets, words, signal)
-        : (await answerOf(tickets.list({ number: Number(number) }, { signal }).page())).data
-    return data.map((one) => ({
-      id: one.id,
-      title: `#${one.number} ${one.subject}`,
-      detail: `Ticket, ${sayStatus(one.status).toLowerCase()}`,
-      run: () => go(`/tickets/${one.id}`),
-    }))
+    return findRows({
+      kind: tickets,
+      list: '/tickets',
+      words,
+      go,
+      signal,
+      named: number ? tickets.list({ number: Number(number) }, { signal }).toArray({ limit: 1 }) : null,
+      show: (one) => ({
+        title: `#${one.number} ${one.subject}`,
+        detail: 'Ticket',
+        about: sayParts(sayStatus(one.status), sayDate(one.createdAt)),
+        customerId: one.customerId,
+        address: `/tickets/${one.id}`,
+      }),
+    })
   },
 }
 

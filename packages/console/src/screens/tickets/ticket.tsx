@@ -9,12 +9,13 @@ import { ActionMenu } from '../../design/menu.tsx'
 import { Facts, Page, Panel } from '../../design/page.tsx'
 import { Select, type SelectProps } from '../../design/select.tsx'
 import { Time } from '../../design/time.tsx'
+import { useOffered } from '../../router/offered.ts'
 import { useCaller } from '../../session/caller.tsx'
 import { Attributes } from '../desk/attributes.tsx'
 import { ConfirmDelete } from '../desk/confirm-delete.tsx'
 import { fieldNames } from '../desk/fields.ts'
 import { CustomerLink, TeammateName } from '../desk/names.tsx'
-import { sayStatus, type Ticket, teammateOptions, useTeammates } from '../desk/objects.ts'
+import { sayStatus, type Ticket, teammateOptions, useAssignActions, useTeammates } from '../desk/objects.ts'
 import { OneObject } from '../desk/one-object.tsx'
 import { Prose } from '../desk/prose.tsx'
 import { Tags } from '../desk/tags.tsx'
@@ -73,6 +74,12 @@ function Known({ ticket }: { readonly ticket: Ticket }) {
       onChange={(value) => put({ [name]: value === '' ? null : value })}
     />
   )
+  const moves = (mayWrite ? movesFrom(status) : []).map((to) => ({
+    title: `Change status to ${sayStatus(to)}`,
+    run: () => put({ status: to }),
+  }))
+  useOffered(mayWrite ? [...moves, { title: 'Edit', run: () => setOpen('edit') }] : [])
+  useAssignActions(ticket, mayWrite && status !== 'closed' ? (assigneeId) => put({ assigneeId }) : null)
 
   return (
     <Page
