@@ -55,6 +55,8 @@ const edgeOptions = [
   'admin',
   'notifyWorker',
   'storage',
+  'readers',
+  'admission',
   'degraded',
   'metricsElsewhere',
   'offload',

@@ -38,6 +38,9 @@ export interface Resource {
 /** Parameters that say which page, or begin another sort of call, and are no filters. */
 const ofPages = new Set(['limit', 'offset', 'after', 'afterSince', 'updatedAfter', 'cursor', 'wait', 'ids'])
 
+/** Parameters of the call itself: an option of clients, and what they send as a header. */
+const ofCalls = new Set(['dryRun', 'session'])
+
 /** Every resource, in the order of the document. */
 export function resourcesOf(document: ApiDocument): readonly Resource[] {
   const methods = Object.entries(document.paths).flatMap(([path, verbs]) =>
@@ -64,7 +67,7 @@ function methodOf(
   const inPath = parameters.filter((one) => one.in === 'path').map((one) => one.name)
   // The first of two ids is that of the resource around it.
   const outer = path.split('/')[2]?.replace(/s$/, '')
-  const all = parameters.filter((one) => one.in === 'query' && one.name !== 'dryRun')
+  const all = parameters.filter((one) => one.in === 'query' && !ofCalls.has(one.name))
   const list = listOf(path, all)
   const filters = list === null ? [] : all.filter((one) => !ofPages.has(one.name))
   const body = nameOf(operation.requestBody?.content['application/json']?.schema.$ref)

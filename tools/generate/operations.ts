@@ -28,7 +28,7 @@ ${lines.join('\n')}
 }
 
 function lineOf(document: ApiDocument, { resource, name, verb, path, operation }: ClientMethod): string {
-  const query = (operation.parameters ?? []).filter((one) => one.in === 'query')
+  const query = (operation.parameters ?? []).filter((one) => one.in === 'query' && one.name !== 'session')
   return [
     `${kebab(resource)} ${kebab(name)}`,
     verb.toUpperCase(),

@@ -1781,7 +1781,7 @@ export interface Recoveries {
 
 /** The calls of events. */
 export interface Events {
-  /** Read events, oldest first. Every event that the key may read, each as a delivery would carry it now; `data` is null where its object is gone. The cursor of the last page stays valid and goes on later, with `wait` as soon as something happens. Events are kept as long as the delivery log. Needs a key, whatever its scopes. */
+  /** Read events, oldest first. Every event that the key may read, each as a delivery would carry it now; `data` is null where its object is gone. The cursor of the last page stays valid and goes on later, with `wait` as soon as something happens; with `Accept: text/event-stream`, the pages come as server-sent events. Events are kept as long as the delivery log. Needs a key, whatever its scopes. */
   list(
     params?: {
       types?: string | readonly string[] | undefined

@@ -24,7 +24,7 @@ import { signingKeysApi } from './delivery/endpoint/signing-keys-route.ts'
 import { keysOf } from './delivery/endpoint/vault.ts'
 import { createResolver } from './delivery/send/resolver.ts'
 import { kinds as deskKinds } from './desk/index.ts'
-import { RequestAdmission } from './http/admit.ts'
+import { type AdmissionLimits, RequestAdmission } from './http/admit.ts'
 import type { Offload } from './http/offload.ts'
 import { addressesApi, createDocument, createHealth, documentApi, healthApi } from './http/own-routes.ts'
 import { bindRoutes, registerRoutes, registerSharded, type ShardRouter } from './http/route.ts'
@@ -45,7 +45,7 @@ import { builtConsole, builtDocs, registerPages } from './pages/routes.ts'
 import { type Admin, adminRoutes } from './roles/admin.ts'
 
 export interface AppOptions
-  extends Pick<SharedOptions, 'log' | 'settings' | 'searchTimeout' | 'storage' | 'maxClockSkew'> {
+  extends Pick<SharedOptions, 'log' | 'settings' | 'searchTimeout' | 'storage' | 'maxClockSkew' | 'readers'> {
   readonly pool: Pool
   readonly clock: Clock
   /** With several databases, the name of this one, which has the directory. */
@@ -53,6 +53,7 @@ export interface AppOptions
   readonly others?: readonly DatabaseHandle[]
   /** Per key in this process; null: no limit. */
   readonly rateLimit: RateLimit | null
+  readonly admission?: AdmissionLimits
   readonly kinds?: readonly Kind[]
   /** Metrics of other processes to include in `/metrics`. */
   readonly otherMetrics?: () => Promise<readonly MetricsSnapshot[]>
@@ -116,7 +117,7 @@ export function createApp(options: AppOptions) {
     corsOrigins,
     ...(options.offload && { offload: options.offload }),
     ...(unauthenticated && { unauthenticated }),
-    ...(role === 'api' && admissionOfRequests(register, pending, options.offloadWaiting)),
+    ...(role === 'api' && admissionOfRequests(register, pending, options)),
     telemetry,
     inside: role === 'offload',
   })
@@ -211,8 +212,12 @@ function nameOf(database: Pick<DatabaseHandle, 'name'>): string {
   return database.name
 }
 
-function admissionOfRequests(register: Registry, pending: () => number, offloadWaiting = () => 0) {
-  const admission = new RequestAdmission()
+function admissionOfRequests(
+  register: Registry,
+  pending: () => number,
+  { admission: limits, offloadWaiting = () => 0 }: AppOptions,
+) {
+  const admission = new RequestAdmission(limits)
   const onError = countAdmission(register, () => {
     const { waiting, ...held } = admission.usage
     return { ...held, waiting: waiting + offloadWaiting(), pending: pending() }

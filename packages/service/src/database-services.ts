@@ -25,7 +25,12 @@ import { createJournal, type Journal } from './journal/journal.ts'
 import { createNotifier, type NotifyWorker } from './journal/notifier.ts'
 import { createRangeDigestReader } from './journal/range-digests.ts'
 import { createRowReader } from './journal/rows.ts'
-import { createReadClocks, createWaitingReaders, type WaitingReaders } from './journal/waiting-readers.ts'
+import {
+  createReadClocks,
+  createWaitingReaders,
+  type ReaderLimits,
+  type WaitingReaders,
+} from './journal/waiting-readers.ts'
 import { loggable } from './kernel/log.ts'
 import { createKeyedQueue } from './kernel/shared-work.ts'
 import { processLabel, type Telemetry } from './kernel/telemetry.ts'
@@ -81,6 +86,7 @@ export interface SharedOptions {
   readonly kinds: readonly Kind[]
   /** Milliseconds that a clock may be ahead of its database's. Default: no limit, as tests move the clock. */
   readonly maxClockSkew?: number
+  readonly readers?: Partial<ReaderLimits>
   /** The offload thread shares no connections between organizations, and runs no maintenance. */
   readonly role: 'api' | 'offload'
   readonly telemetry: Telemetry | null
@@ -152,6 +158,7 @@ export function createDatabaseServices(
     kinds,
     journal,
     searchTimeout: options.searchTimeout,
+    ...(options.readers && { readers: options.readers }),
     erasePayloads: (organizationId) => erasePayloads(pool, clock, organizationId),
   })
   const services = { database, clock, callUnderClock, vault, wake: notifier.deliveries, kinds }
@@ -227,6 +234,7 @@ interface DeskOptions {
   readonly kinds: readonly Kind[]
   readonly journal: Journal
   readonly searchTimeout: number
+  readonly readers?: Partial<ReaderLimits>
   readonly erasePayloads: (organizationId: string) => Promise<void>
 }
 
@@ -236,7 +244,7 @@ function kindRoutes(options: DeskOptions): {
   readonly readers: WaitingReaders
 } {
   const { pool, database, clock, kinds, journal } = options
-  const readers = createWaitingReaders(createReadClocks(pool))
+  const readers = createWaitingReaders(createReadClocks(pool), options.readers)
   const rows = createRows(database, kinds)
   const queue = createKeyedQueue()
   const parts = kinds.map((kind) => {

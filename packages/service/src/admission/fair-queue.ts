@@ -8,7 +8,14 @@
  */
 import { stopwatch } from '../kernel/timestamps.ts'
 
-export type Limited = 'requests' | 'waiting_readers' | 'memory' | 'statements' | 'offloaded' | 'compression'
+export type Limited =
+  | 'requests'
+  | 'waiting_readers'
+  | 'streams'
+  | 'memory'
+  | 'statements'
+  | 'offloaded'
+  | 'compression'
 
 /**
  * `own_share`: the organization holds its share (429); `all_taken`: nothing is free (503). Nothing was done

@@ -12,9 +12,10 @@ import {
   type Limited,
 } from '../admission/fair-queue.ts'
 import { pieceBytes } from '../journal/feed.ts'
+import { readerLimits } from '../journal/waiting-readers.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { LruMap } from '../kernel/lru-map.ts'
-import { searchParameters } from './replies.ts'
+import { searchParameters, wantsEvents } from './replies.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -56,12 +57,15 @@ interface AdmissionUsage {
 /** What one request holds: permit and memory, until it is handled and its connection has the response. */
 class Admitted {
   readonly #permit: CapacityPermit
+  readonly #acquire: (cost: number) => CapacityPermit | LimitExceeded
   #memory: CapacityPermit | null = null
   #isClosed = false
   #isDone = false
 
-  constructor(permit: CapacityPermit) {
+  /** `acquire`: memory of its organization for a response. */
+  constructor(permit: CapacityPermit, acquire: (cost: number) => CapacityPermit | LimitExceeded) {
     this.#permit = permit
+    this.#acquire = acquire
   }
 
   reserve(memory: CapacityPermit): void {
@@ -75,14 +79,18 @@ class Admitted {
     this.#memory = null
   }
 
+  /** Memory for so many bytes of a stream, until its client has read them; null where they are not counted. */
+  hold(bytes: number): CapacityPermit | null {
+    const permit = bytes <= uncounted ? null : this.#acquire(bytes)
+    if (permit instanceof LimitExceeded) throw permit
+    return permit
+  }
+
   /** It is handled. Returns why a response of so many bytes cannot be held, or null. */
-  done(
-    bytes: number | 'as reserved',
-    acquire: (cost: number) => CapacityPermit | LimitExceeded,
-  ): LimitExceeded | null {
+  done(bytes: number | 'as reserved'): LimitExceeded | null {
     this.#isDone = true
     if (bytes !== 'as reserved') {
-      const held = this.#isClosed || bytes <= uncounted ? null : this.#hold(bytes, acquire)
+      const held = this.#isClosed || bytes <= uncounted ? null : this.#resized(bytes)
       if (held instanceof LimitExceeded) return held
       if (held === null) this.#memory?.release()
       this.#memory = held
@@ -91,11 +99,8 @@ class Admitted {
     return null
   }
 
-  #hold(
-    bytes: number,
-    acquire: (cost: number) => CapacityPermit | LimitExceeded,
-  ): CapacityPermit | LimitExceeded {
-    return this.#memory === null ? acquire(bytes) : (this.#memory.resize(bytes) ?? this.#memory)
+  #resized(bytes: number): CapacityPermit | LimitExceeded {
+    return this.#memory === null ? this.#acquire(bytes) : (this.#memory.resize(bytes) ?? this.#memory)
   }
 
   close(): void {
@@ -140,7 +145,8 @@ export class RequestAdmission {
     if (caller === null) return
     const { organizationId } = caller
     const permit = this.#requests.acquire(organizationId, { signal })
-    const admitted = new Admitted(permit instanceof Promise ? await permit : permit)
+    const acquire = (cost: number) => this.#responses.tryAcquire(organizationId, cost)
+    const admitted = new Admitted(permit instanceof Promise ? await permit : permit, acquire)
     request.admitted = admitted
     const cost = this.#bytesOf(request, organizationId)
     if (cost <= uncounted) return
@@ -154,7 +160,8 @@ export class RequestAdmission {
     const query = searchParameters(request)
     const expected = this.#sizes.of(organizationId, String(request.routeOptions.url), rowsOf(query))
     // Waiting readers are notified in this thread alone, and a HEAD sends nothing.
-    request.offloaded = request.method === 'GET' && (expected ?? 0) >= pieceBytes && !query.has('wait')
+    const waits = query.has('wait') || wantsEvents(request)
+    request.offloaded = request.method === 'GET' && (expected ?? 0) >= pieceBytes && !waits
     return Math.min(expected ?? unknown, this.#reservedAtMost)
   }
 
@@ -167,15 +174,15 @@ export class RequestAdmission {
     const { socket } = reply.raw
     // A call of this process by itself has no connection that its client could leave unread.
     if (isCounted && socket instanceof Socket) socket.setTimeout(this.#readTimeout)
-    const acquire = (cost: number) => this.#responses.tryAcquire(caller.organizationId, cost)
     // A committed write is always answered.
-    if (isCounted && !isRead(request)) return admitted.done('as reserved', acquire)
-    if (!isRead(request) || reply.statusCode !== 200) return admitted.done(0, acquire)
-    // A stream's size is not noted: the offload thread would collect the whole stream, so it never makes one.
-    if (bytes === null) return admitted.done(streamed, acquire)
+    if (isCounted && !isRead(request)) return admitted.done('as reserved')
+    if (!isRead(request) || reply.statusCode !== 200) return admitted.done(0)
+    // Events hold memory page by page. A stream's size is not noted: the offload thread would collect the whole stream,
+    // so it never makes one.
+    if (bytes === null) return admitted.done(wantsEvents(request) ? 0 : streamed)
     const rows = rowsOf(searchParameters(request))
     this.#sizes.note(caller.organizationId, String(request.routeOptions.url), rows, bytes)
-    return admitted.done(bytes, acquire)
+    return admitted.done(bytes)
   }
 }
 
@@ -197,7 +204,7 @@ function responseBytes(payload: unknown): number | null {
   return typeof payload === 'string' || Buffer.isBuffer(payload) ? payload.length : null
 }
 
-const limitedWhat: Readonly<Record<Limited, string>> = {
+const limitedWhat: Readonly<Record<Exclude<Limited, 'streams'>, string>> = {
   requests: 'requests under way',
   waiting_readers: 'requests that wait for changes',
   memory: 'memory for large bodies and responses',
@@ -211,6 +218,7 @@ const limitedWhat: Readonly<Record<Limited, string>> = {
  * outage, and go on all at once, has not sent too many.
  */
 export function limitProblem({ reason, what }: LimitExceeded, wasStalled: boolean): Problem {
+  if (what === 'streams') return tooManyStreams
   const named = limitedWhat[what]
   return reason === 'own_share' && !wasStalled
     ? problem(
@@ -222,6 +230,11 @@ export function limitProblem({ reason, what }: LimitExceeded, wasStalled: boolea
         `All of the capacity that the service has for ${named} is in use; nothing was changed. Send the request again.`,
       )
 }
+
+const tooManyStreams = problem(
+  'rate_limited',
+  `This key has ${readerLimits.streamsOfKey} streams of events open, as many as it may in one process of the service. Close some, or use another key.`,
+)
 
 /** Bytes reserved for an unknown response: with 1 MiB, forty first pages of 6 MB were made together. */
 const unknown = 4 * mebibyte

@@ -4,11 +4,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Quota, RateLimit } from '../admission/rate-limit.ts'
 import type { Authentication, Authenticator, Caller, Lookup } from '../auth/authenticator.ts'
 import { grants } from '../auth/scopes.ts'
-import { isBearer } from '../auth/token.ts'
+import { isBearer, isToken } from '../auth/token.ts'
 import { type Problem, problem, quoted } from '../kernel/errors.ts'
 import { parseId } from '../kernel/ids.ts'
 import { fail, ok, type Result } from '../kernel/outcome.ts'
 import { sendProblem } from './problem-reply.ts'
+import { searchParameters, wantsEvents } from './replies.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -51,6 +52,9 @@ export function requireKey(authenticator: Authenticator, needed: Needed, exchang
       const refused = await exchangeToken(request, exchange)
       if (refused !== null) return sendProblem(reply, refused)
     }
+    const session = sessionOf(request)
+    if (session !== null && !isToken(session, 'session')) return sendProblem(reply, notASession)
+    if (session !== null) request.headers.authorization = `Bearer ${session}`
     const token = tokenOf(request.headers.authorization)
     if (typeof token !== 'string') return sendProblem(reply, token)
     const authentication = await authenticator.authenticate(token, clientAddress(request))
@@ -62,12 +66,31 @@ export function requireKey(authenticator: Authenticator, needed: Needed, exchang
     }
     if (authentication.outcome === 'throttled') reply.header('retry-after', '1')
     if (authentication.outcome !== 'authenticated') return sendProblem(reply, refusal(authentication))
-    const refused = refusalOf(authentication.caller, needed)
+    const { scopes } = authentication.caller
+    const mayOnlyRead = scopes.every((scope) => scope.endsWith(':read'))
+    const refused =
+      session !== null && !mayOnlyRead ? sessionMayWrite : refusalOf(authentication.caller, needed)
     if (refused !== null) return sendProblem(reply, refused)
     reply.removeHeader('www-authenticate')
     request.caller = authentication.caller
   }
 }
+
+/** The token in the query of a stream of events, for which a browser cannot send the header. */
+function sessionOf(request: FastifyRequest): string | null {
+  if (request.headers.authorization !== undefined || !wantsEvents(request)) return null
+  return searchParameters(request).get('session')
+}
+
+// An address is kept in logs and histories: what is written there must end soon, and change nothing.
+const notASession = problem(
+  'unauthorized',
+  'session must be the token of a session of the console (dws_…). An API key does not belong in an address: exchange a console link for a session.',
+)
+const sessionMayWrite = problem(
+  'insufficient_scope',
+  'A session in an address may read and nothing else: make its console link with scopes that end with :read.',
+)
 
 /** The session's token takes its place, so that all that follows knows one kind of caller. */
 async function exchangeToken(request: FastifyRequest, { exchange }: TokenExchange): Promise<Problem | null> {

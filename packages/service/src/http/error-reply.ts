@@ -18,18 +18,23 @@ const mebibyte = 1024 * 1024
 
 const warnings = new WeakMap<object, ReturnType<typeof thinned>>()
 
-/** Sends the problem of an error, and logs what the operator needs. */
-export function answerError(
-  error: FastifyError | LimitExceeded | Disconnected | BodyRefused,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): FastifyReply {
-  if (error instanceof LimitExceeded) return sendProblem(reply, limitProblem(error, request.wasStalled))
-  if (error instanceof BodyRefused) return sendProblem(reply, error.problem)
-  if (error instanceof Disconnected) return sendProblem(reply, clientGone)
+type Failure = FastifyError | LimitExceeded | Disconnected | BodyRefused
+
+/** Sends the problem of an error. */
+export function answerError(error: Failure, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  // Fastify would close the connection. `discardBody` reads the rest of the body, so that the response arrives.
+  if ('code' in error && error.code === bodyTooLarge) reply.removeHeader('connection')
+  return sendProblem(reply, problemOf(error, request))
+}
+
+/** The problem of an error, after logging what the operator needs. */
+export function problemOf(error: Failure, request: FastifyRequest): Problem {
+  if (error instanceof LimitExceeded) return limitProblem(error, request.wasStalled)
+  if (error instanceof BodyRefused) return error.problem
+  if (error instanceof Disconnected) return clientGone
   if (error instanceof NewerVersion) {
     request.log.warn({ reason: error.message }, 'a newer release is needed for a request')
-    return sendProblem(reply, newerVersion)
+    return newerVersion
   }
   const refusal = expectedProblem(error, request) ?? databaseProblem(error, request.method)
   if (refusal === null || refusal.code === 'internal_error') {
@@ -43,9 +48,7 @@ export function answerError(
     warnings.set(request.server, warn)
     warn(request.log, { reason: error.message }, what)
   }
-  // Fastify would close the connection. `discardBody` reads the rest of the body, so that the response arrives.
-  if (error.code === bodyTooLarge) reply.removeHeader('connection')
-  return sendProblem(reply, refusal ?? internalError)
+  return refusal ?? internalError
 }
 
 function spelled(bytes: number): string {

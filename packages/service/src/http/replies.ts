@@ -1,6 +1,7 @@
 /** The parts of a request's address and headers that routes read, and the bodies of lists. */
 import { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
+import Negotiator from 'negotiator'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { done } from '../kernel/outcome.ts'
 import type { Sent } from '../openapi/api-module.ts'
@@ -21,9 +22,29 @@ export function searchParameters(request: FastifyRequest): URLSearchParams {
   return new URLSearchParams(queryTextOf(request))
 }
 
-/** A list's envelope around records joined by commas (specification 6.1). As a string it would be encoded twice. */
-export function listBody(records: string, pagination: Readonly<Record<string, unknown>>): Buffer {
-  const parts = ['{"data":[', records, `],"pagination":${JSON.stringify(pagination)}}`]
+export const eventStream = 'text/event-stream'
+
+/** Whether the request is of a list that can be sent as a stream of events. */
+export function hasEvents({ routeOptions: { config } }: FastifyRequest): boolean {
+  return config.route?.answers['200']?.also?.[eventStream] !== undefined
+}
+
+/** Whether the client prefers that to JSON. */
+export function wantsEvents(request: FastifyRequest): boolean {
+  if (!hasEvents(request)) return false
+  return new Negotiator(request).mediaType(['application/json', eventStream]) === eventStream
+}
+
+/**
+ * A list's envelope around records joined by commas (specification 6.1), with text before and after it. As a string it
+ * would be encoded twice.
+ */
+export function listBody(
+  records: string,
+  pagination: Readonly<Record<string, unknown>>,
+  { before = '', after = '' } = {},
+): Buffer {
+  const parts = [`${before}{"data":[`, records, `],"pagination":${JSON.stringify(pagination)}}${after}`]
   const bytes = Buffer.allocUnsafe(parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0))
   let at = 0
   for (const part of parts) at += bytes.write(part, at)

@@ -1,4 +1,4 @@
-/** The parameter `wait` of a list, and its answer, which is held back until there is something to report. */
+/** Lists that grow: their pages, and the parameter `wait`, which delays an answer until there is something new. */
 import type { WaitingReaders } from '../journal/waiting-readers.ts'
 import { type Problem, quoted } from '../kernel/errors.ts'
 import { fail, ok, type Result } from '../kernel/outcome.ts'
@@ -25,52 +25,86 @@ export function waitParameter(of = ''): ReadParameter<number> {
 
 export type WaitingCall = Pick<Call, 'request' | 'reply' | 'caller' | 'recheck'>
 
-interface Wait<P> {
-  /** In seconds. */
-  readonly wait: number
-  /** Kinds that change, or types of events, that the answer may report. */
+/** A page as its client is shown it. */
+export interface ListedPage<At> {
+  /** Joined by commas. */
+  readonly records: string
+  readonly pagination: {
+    readonly limit: number
+    readonly hasMore: boolean
+    readonly nextCursor: string
+    readonly total?: number
+    readonly offset?: number
+  }
+  /** Of the last page of a sync. */
+  readonly checkpoint?: object | null
+  /** Whether it reports nothing, and its client can wait for the next. */
+  readonly isEmpty: boolean
+  /** The organization's last stamp when it was read, in milliseconds. */
+  readonly clock: number
+  /** Where the next page starts. */
+  readonly next: At
+}
+
+/** The pages of a list that grows, each read at an `At`. */
+export interface PageSource<At, P> {
+  readonly start: At
+  /** Kinds that change, or types of events, that a page may report. */
   readonly topics: ReadonlySet<string>
-  /** Calls whose next pages are the same have the same key, and share a statement. */
-  readonly keyAfter: (last: P | null) => string
-  /** Goes on from the last page, which reported nothing; null: from the client's position. */
-  readonly read: (last: P | null) => Promise<P>
-  /** The organization's clock at a page that reports nothing, in milliseconds; null: the page is an answer. */
-  readonly emptyAt: (page: P) => number | null
+  /** Calls whose pages there are the same have the same key, and share a statement. */
+  readonly keyOf: (at: At) => string
+  readonly read: (at: At, signal?: AbortSignal) => Promise<P>
+  /** For the caller as it is now; or why it may not read the page, or not go on from there. */
+  readonly listed: (page: P, at: At) => Result<ListedPage<At>, Problem>
+}
+
+/** Reads for all requests that have the same page to read at once. */
+export function readShared<At, P>(
+  { request, caller }: WaitingCall,
+  readers: WaitingReaders,
+  { topics, keyOf, read }: PageSource<At, P>,
+  at: At,
+): Promise<P> {
+  const { url } = request.routeOptions
+  const key = JSON.stringify([url, caller.organizationId, ...topics, keyOf(at)])
+  return readers.share(key, () => read(at))
 }
 
 /**
- * The first page that reports something, or the last one when the time is up; or why the key may not read it any more.
+ * The first page that reports something, or the last one when so many seconds are over; or why the key may not read it
+ * any more.
  */
-export async function waitForPage<P>(
+export async function waitForPage<At, P>(
   call: WaitingCall,
   readers: WaitingReaders,
-  { wait, topics, keyAfter, read, emptyAt }: Wait<P>,
-): Promise<Result<P, Problem>> {
+  source: PageSource<At, P>,
+  wait: number,
+): Promise<Result<ListedPage<At>, Problem>> {
   const { request, reply } = call
   const { organizationId } = call.caller
-  const { url } = request.routeOptions
-  const readShared = (last: P | null) =>
-    readers.share(JSON.stringify([url, organizationId, ...topics, keyAfter(last)]), () => read(last))
+  const { topics, listed } = source
   // Time counts from the request's arrival: after a move of the organization, another database handles it again.
   const left = Math.max(0, wait * 1_000 - reply.elapsedTime)
   using watch = readers.watch({ organizationId, topics }, left, request.disconnected)
   request.admitted?.releaseWhileWaiting()
-  let page: P
-  let hasWaited = false
+  let at = source.start
   try {
-    page = await readShared(null)
-    for (let clock = emptyAt(page); clock !== null; clock = emptyAt(page)) {
-      watch.seen(clock)
-      hasWaited = true
+    let page = await readShared(call, readers, source, at)
+    let found = listed(page, at)
+    if (!found.ok || !found.value.isEmpty) return found
+    do {
+      watch.seen(found.value.clock)
       if (!(await watch.next())) break
-      page = await readShared(page)
-    }
+      at = found.value.next
+      page = await readShared(call, readers, source, at)
+      found = listed(page, at)
+    } while (found.ok && found.value.isEmpty)
+    // After the page was read: what it shows was committed before this check.
+    const refusal = await call.recheck()
+    return refusal === null ? listed(page, at) : fail(refusal)
   } catch (error) {
     const refusal = await call.recheck()
     if (refusal !== null) return fail(refusal)
     throw error
   }
-  // After the page was read: what it shows was committed before this check.
-  const refusal = hasWaited ? await call.recheck() : null
-  return refusal === null ? ok(page) : fail(refusal)
 }

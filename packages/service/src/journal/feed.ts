@@ -37,7 +37,7 @@ export interface Page<C = Checkpoint> {
 }
 
 /** After a restore: the cursor's epoch has ended, or the watermark is in the span that was lost. */
-type Lost = 'epoch_over' | 'watermark_lost'
+export type Lost = 'epoch_over' | 'watermark_lost'
 
 export interface Feed<C = Checkpoint> {
   page(

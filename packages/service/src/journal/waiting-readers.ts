@@ -15,14 +15,22 @@ interface Interest {
   readonly organizationId: string
   /** Kinds that change, or types of events. */
   readonly topics: ReadonlySet<string>
+  /** The API key that holds a stream open for this interest, of which it may have so many. */
+  readonly streamOf?: string
 }
+
+/** Why a wait is over: its time is up, the process stops, or its client has left. */
+type Over = 'time_up' | 'stopping' | 'left'
 
 interface Watch extends Disposable {
   /**
-   * True: read again, as something changed since the watch began or the last call. False: the wait is over.
+   * True: read again, as something changed since the watch began or the last call. False: the wait is over, or nothing
+   * changed for so many milliseconds.
    * @throws OrganizationNotServed when the organization has moved; its reader waits on at the other database.
    */
-  next(): Promise<boolean>
+  next(within?: number): Promise<boolean>
+  /** Null while the wait goes on. */
+  readonly over: Over | null
   /** The organization's last stamp that the reader has seen. The poll wakes it when a later one exists. */
   seen(clock: number): void
 }
@@ -45,6 +53,26 @@ export interface WaitingReaders {
   /** Ends all waiting, now and from now on. */
   end(): void
   readonly waiting: number
+  readonly limits: ReaderLimits
+}
+
+export interface ReaderLimits {
+  /** Waiting readers of all organizations. Each keeps a connection of its client open. */
+  readonly all: number
+  /** Streams that an API key holds open. */
+  readonly streamsOfKey: number
+  /** Milliseconds after which a stream in which nothing happens shows that it is alive. */
+  readonly heartbeat: number
+  /** Milliseconds after which a stream ends, so that clients spread over the processes of the service again. */
+  readonly lifetime: number
+}
+
+export const readerLimits: ReaderLimits = {
+  all: 20_000,
+  streamsOfKey: 100,
+  // Proxies close a connection that is silent for a minute, some for half of that.
+  heartbeat: 15_000,
+  lifetime: 60 * 60 * 1_000,
 }
 
 /** The last stamps of these organizations, in milliseconds. */
@@ -54,20 +82,22 @@ interface Waiter {
   readonly interest: Interest
   clock: number
   isDue: boolean
-  isOver: boolean
-  hasMoved: boolean
+  over: Over | 'moved' | null
   wake: (() => void) | null
 }
 
 /** More readers than this are woken over `spreadOver` milliseconds, so that they do not all read at once. */
 const atOnce = 50
 const spreadOver = 25
-/** Waiting readers of all organizations. Each keeps a connection of its client open. */
-const waitAtMost = 20_000
 
-export function createWaitingReaders(readClocks: ReadClocks, atMost: number = waitAtMost): WaitingReaders {
+export function createWaitingReaders(
+  readClocks: ReadClocks,
+  given: Partial<ReaderLimits> = {},
+): WaitingReaders {
+  const limits = { ...readerLimits, ...given }
   const byOrganization = new Map<string, Set<Waiter>>()
-  const permits = new FairQueue('waiting_readers', { ...noQueue, capacity: atMost, share: 1 })
+  const permits = new FairQueue('waiting_readers', { ...noQueue, capacity: limits.all, share: 1 })
+  const streams = new Map<string, number>()
   let ended = false
   let waiting = 0
   const shared = singleFlight<unknown>()
@@ -78,40 +108,56 @@ export function createWaitingReaders(readClocks: ReadClocks, atMost: number = wa
     notify,
     poll,
     endOf(organizationId) {
-      for (const waiter of byOrganization.get(organizationId) ?? []) {
-        waiter.hasMoved = true
-        finish(waiter)
-      }
+      for (const waiter of byOrganization.get(organizationId) ?? []) finish(waiter, 'moved')
     },
     end() {
       ended = true
-      for (const waiters of byOrganization.values()) for (const waiter of waiters) finish(waiter)
+      for (const waiters of byOrganization.values()) for (const waiter of waiters) finish(waiter, 'stopping')
     },
     get waiting() {
       return waiting
     },
+    limits,
+  }
+
+  /** Null: the key has as many streams as it may. */
+  function countStream(key: string): (() => void) | null {
+    const open = streams.get(key) ?? 0
+    if (open >= limits.streamsOfKey) return null
+    streams.set(key, open + 1)
+    return () => {
+      const left = (streams.get(key) ?? 0) - 1
+      if (left > 0) streams.set(key, left)
+      else streams.delete(key)
+    }
   }
 
   function watch(interest: Interest, milliseconds: number, signal?: AbortSignal): Watch {
+    const { streamOf } = interest
+    const leaveKey = streamOf === undefined ? () => {} : countStream(streamOf)
+    if (leaveKey === null) throw new LimitExceeded('own_share', 'streams')
     const permit = permits.tryAcquire(interest.organizationId)
-    if (permit instanceof LimitExceeded) throw permit
+    if (permit instanceof LimitExceeded) {
+      leaveKey()
+      throw permit
+    }
     const waiter: Waiter = {
       interest,
       clock: Number.POSITIVE_INFINITY,
       isDue: false,
-      isOver: ended,
-      hasMoved: false,
+      over: ended ? 'stopping' : null,
       wake: null,
     }
     const waiters = byOrganization.get(interest.organizationId) ?? new Set()
     byOrganization.set(interest.organizationId, waiters.add(waiter))
-    const timer = setTimeout(() => finish(waiter), milliseconds)
+    const timer = setTimeout(() => finish(waiter, 'time_up'), milliseconds)
     const leave = () => {
       // Once: by the second time, others of the organization may wait in a set of their own.
       if (!waiters.delete(waiter)) return
       permit.release()
+      leaveKey()
       clearTimeout(timer)
-      finish(waiter)
+      finish(waiter, 'left')
       if (waiters.size === 0) byOrganization.delete(interest.organizationId)
     }
     if (signal?.aborted) leave()
@@ -120,28 +166,34 @@ export function createWaitingReaders(readClocks: ReadClocks, atMost: number = wa
       seen(clock) {
         waiter.clock = clock
       },
-      async next() {
-        if (!waiter.isDue && !waiter.isOver) await sleep(waiter)
-        if (waiter.hasMoved && !ended) throw new OrganizationNotServed()
+      async next(within) {
+        if (!waiter.isDue && waiter.over === null) await sleep(waiter, within)
+        if (waiter.over === 'moved') throw new OrganizationNotServed()
         const { isDue } = waiter
         waiter.isDue = false
-        return isDue && !waiter.isOver
+        return isDue && waiter.over === null
+      },
+      get over() {
+        return waiter.over === 'moved' ? null : waiter.over
       },
       [Symbol.dispose]: leave,
     }
   }
 
-  async function sleep(waiter: Waiter): Promise<void> {
+  async function sleep(waiter: Waiter, within: number | undefined): Promise<void> {
     waiting++
-    await new Promise<void>((resolve) => {
-      waiter.wake = resolve
-    })
+    const { promise, resolve } = Promise.withResolvers<void>()
+    waiter.wake = resolve
+    const timer = within === undefined ? undefined : setTimeout(resolve, within)
+    await promise
+    clearTimeout(timer)
     waiter.wake = null
     waiting--
   }
 
-  function finish(waiter: Waiter): void {
-    waiter.isOver = true
+  /** A stop overrides a move, as nothing here waits on at the other database then. */
+  function finish(waiter: Waiter, over: Over | 'moved'): void {
+    if (waiter.over === null || over === 'stopping') waiter.over = over
     waiter.wake?.()
   }
 

@@ -63,7 +63,7 @@ test('a reader that ended twice ends no other of its organization', async () => 
 })
 
 test('a reader whose client leaves, or has left before, waits for nothing and holds nothing', async () => {
-  const readers = createWaitingReaders(none, 2)
+  const readers = createWaitingReaders(none, { all: 2 })
   const client = new AbortController()
   using watch = readers.watch(interest('a', 'ticket'), minute, client.signal)
   const next = watch.next()
@@ -146,7 +146,7 @@ test('a crowd is woken within some milliseconds, not at once', async () => {
 })
 
 test('an organization has its share of those who wait, and others find room', () => {
-  const readers = createWaitingReaders(none, 8)
+  const readers = createWaitingReaders(none, { all: 8 })
   const watch = (organizationId: string) => readers.watch(interest(organizationId, 'ticket'), minute)
   const watches = Array.from({ length: 4 }, () => watch('a'))
   expect(() => watch('a')).toThrow(new LimitExceeded('own_share', 'waiting_readers'))

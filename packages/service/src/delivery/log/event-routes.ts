@@ -6,16 +6,22 @@ import type { Caller } from '../../auth/authenticator.ts'
 import { grants } from '../../auth/scopes.ts'
 import { OrganizationGone } from '../../db/call-function.ts'
 import type { Database } from '../../db/fair-pool.ts'
-import { anId, invalid, paging, time, word } from '../../http/list-parameters.ts'
-import { listBody } from '../../http/replies.ts'
-import { waitForPage, waitParameter } from '../../http/wait.ts'
+import {
+  answerPages,
+  lastEventIdHeader,
+  sessionParameter,
+  streamedAnswer,
+  streamParameters,
+} from '../../http/event-stream.ts'
+import { anId, invalid, paging, readQuery, time, word } from '../../http/list-parameters.ts'
+import { type PageSource, waitParameter } from '../../http/wait.ts'
 import { timestampText } from '../../journal/body.ts'
 import type { StreamTable } from '../../journal/stream-table.ts'
 import type { WaitingReaders } from '../../journal/waiting-readers.ts'
 import { decodeCursor, encodeCursor, type Position } from '../../kernel/cursor.ts'
 import { type Problem, problem, quoted } from '../../kernel/errors.ts'
 import { firstIdAt, nilUuid, timeOfId } from '../../kernel/ids.ts'
-import { done, fail, ok, type Result, refused } from '../../kernel/outcome.ts'
+import { fail, ok, type Result, refused } from '../../kernel/outcome.ts'
 import type { Kind } from '../../kinds/model/kind.ts'
 import { type ApiModule, exampleId, exampleTime, pageOf, ref, routesOf } from '../../openapi/api-module.ts'
 import {
@@ -55,11 +61,20 @@ interface EventRow {
   readonly data: string | null
 }
 
+/** Where a page starts. */
+interface Place {
+  readonly position: Position
+  /** Of the cursor; null: there is none. */
+  readonly epoch: number | null
+}
+
 interface Page {
   readonly epoch: number
   readonly events: readonly EventRow[]
   readonly position: Position
   readonly hasMore: boolean
+  /** The organization's last stamp, in milliseconds. */
+  readonly clock: number
   /** Whether an event after the position that it was read from has been dropped. */
   readonly isCut: boolean
 }
@@ -91,7 +106,10 @@ export function eventApi(kinds: readonly Kind[]) {
     include: word(['actor'], 'Also who caused each event, as `actor` and `requestId`.'),
     limit: paging.limit,
     wait: waitParameter(),
+    session: sessionParameter,
   } as const
+
+  const resource = { resource: eventsResource, removalsAfter: null }
 
   const listEvents = routesOf<EventServices>()({
     method: 'get',
@@ -100,13 +118,15 @@ export function eventApi(kinds: readonly Kind[]) {
     tag: 'webhooks',
     summary: 'Read events, oldest first',
     description:
-      'Every event that the key may read, each as a delivery would carry it now; `data` is null where its object is gone. The cursor of the last page stays valid and goes on later, with `wait` as soon as something happens. Events are kept as long as the delivery log.',
+      'Every event that the key may read, each as a delivery would carry it now; `data` is null where its object is gone. The cursor of the last page stays valid and goes on later, with `wait` as soon as something happens; with `Accept: text/event-stream`, the pages come as server-sent events. Events are kept as long as the delivery log.',
     access: 'any key',
     query,
+    headers: [lastEventIdHeader],
     answers: {
       200: {
         description: 'A page of events.',
         schema: ref('EventPage'),
+        also: streamedAnswer,
         examples: () => ({
           page: {
             data: [
@@ -126,55 +146,52 @@ export function eventApi(kinds: readonly Kind[]) {
     },
     errors: ['invalid_cursor', 'insufficient_scope', 'cursor_too_old'],
     async handle(services, call) {
-      const parameters = call.query()
+      const parameters = readQuery(streamParameters(call.request), query)
       if (!parameters.ok) return refused(parameters.error)
       const { cursor, createdAfter, subject, include, limit, wait } = parameters.value
       const { organizationId } = call.caller
       const start = startOf(organizationId, cursor, createdAfter)
       if (!start.ok) return refused(start.error)
-      const { position, epoch } = start.value
       const named = parameters.value.types
       const readable = readableOf(call.caller, named)
       if (!readable.ok) return refused(readable.error)
       const isFiltered = named !== null || readable.value.length < types.names.length
-      const query = {
-        types: readable.value,
-        subject,
-        withActor: include !== null,
-        limit,
-        looked: isFiltered ? Math.max(limit, lookedThrough) : limit,
+      const looked = isFiltered ? Math.max(limit, lookedThrough) : limit
+      const source: PageSource<Place, Page> = {
+        start: start.value,
+        topics: new Set(readable.value),
+        keyOf: ({ position }) => JSON.stringify([position, subject, include, limit]),
+        read: ({ position }) =>
+          readPage(services, organizationId, {
+            position,
+            types: readable.value,
+            subject,
+            withActor: include !== null,
+            limit,
+            looked,
+          }),
+        listed(page, { epoch: began }) {
+          const { epoch, position, hasMore, clock } = page
+          // While it waited, the key may have lost a scope.
+          const still = readableOf(call.caller, named ?? readable.value)
+          if (!still.ok) return still
+          if (began !== null && began !== epoch) return fail(restored)
+          if (began !== null && page.isCut) return fail(tooOld)
+          const records = page.events.map((event) => {
+            const origin = readableOrigin(services.tables, call.caller.scopes, event.origin)
+            return envelope({ organizationId }, { ...event, origin }, event.data ?? 'null')
+          })
+          const nextCursor = encodeCursor({ ...resource, organizationId, epoch, position })
+          return ok({
+            records: records.join(),
+            pagination: { limit, hasMore, nextCursor },
+            isEmpty: records.length === 0 && !hasMore,
+            clock,
+            next: { position, epoch },
+          })
+        },
       }
-      const read = (last: Page | null) =>
-        readPage(services, organizationId, { ...query, position: last?.position ?? position })
-      const waited =
-        wait === 0
-          ? ok(await read(null))
-          : await waitForPage(call, services.readers, {
-              wait,
-              topics: new Set(query.types),
-              keyAfter: (last) => JSON.stringify([last?.position ?? position, subject, include, limit]),
-              read,
-              emptyAt: (page) => (isEmpty(page, epoch) ? page.position.at : null),
-            })
-      if (!waited.ok) return refused(waited.error)
-      // While it waited, the key may have lost a scope.
-      const still = readableOf(call.caller, named ?? readable.value)
-      if (!still.ok) return refused(still.error)
-      const page = waited.value
-      if (epoch !== null && epoch !== page.epoch) return refused(restored)
-      if (cursor !== null && page.isCut) return refused(tooOld)
-      const next = {
-        resource: eventsResource,
-        organizationId,
-        epoch: page.epoch,
-        position: page.position,
-        removalsAfter: null,
-      }
-      const records = page.events.map((event) => {
-        const origin = readableOrigin(services.tables, call.caller.scopes, event.origin)
-        return envelope({ organizationId }, { ...event, origin }, event.data ?? 'null')
-      })
-      return done(listBody(records.join(), { limit, hasMore: page.hasMore, nextCursor: encodeCursor(next) }))
+      return answerPages(call, services.readers, source, wait)
     },
   })
 
@@ -246,17 +263,11 @@ export function eventApi(kinds: readonly Kind[]) {
   }
 }
 
-/** `epoch`: of the client's cursor, which is refused if it is another than the page's; null: there is no cursor. */
-function isEmpty({ events, hasMore, isCut, epoch: present }: Page, epoch: number | null): boolean {
-  return events.length === 0 && !hasMore && (epoch === null || (epoch === present && !isCut))
-}
-
-/** Null `epoch`: without a cursor. */
 function startOf(
   organizationId: string,
   cursor: string | null,
   createdAfter: string | null,
-): Result<{ readonly position: Position; readonly epoch: number | null }, Problem> {
+): Result<Place, Problem> {
   if (cursor === null) {
     if (createdAfter === null) return ok({ position: { at: 0, id: nilUuid }, epoch: null })
     const at = Date.parse(createdAfter)
@@ -329,6 +340,7 @@ async function readPage(
       ? { at: clock, id: afterClock > position.id ? afterClock : position.id }
       : { at: timeOfId(reached), id: reached },
     hasMore: !isWhole,
+    clock,
     isCut: first.cut === true,
   }
 }

@@ -53,7 +53,7 @@ import { type DigestServices, digestRoute } from './digest-routes.ts'
 import { type ListQuery, listParameters, parseListQuery } from './list-query.ts'
 import { type PersonServices, personRoutes, personSchemas } from './person-routes.ts'
 import { redactWrites } from './redact-writes.ts'
-import { type SyncSource, syncPage } from './sync.ts'
+import { answerSync, type SyncSource } from './sync.ts'
 
 interface KindServices extends BulkServices, DigestServices, PersonServices {
   readonly stream: SyncSource<Checkpoint>
@@ -132,7 +132,7 @@ function list(kind: Kind) {
       if (!query.ok) return refused(query.error)
       const head = headersOnly(call.request)
       if (head !== null) return head
-      if (query.value.mode === 'sync') return syncPage(call, stream, query.value)
+      if (query.value.mode === 'sync') return answerSync(call, stream, query.value)
       return browsePage(browse, organizationId, query.value, call.request.disconnected)
     },
   })

@@ -2,8 +2,13 @@
 import type { Caller } from '../../auth/authenticator.ts'
 import { grants } from '../../auth/scopes.ts'
 import type { Database } from '../../db/fair-pool.ts'
+import {
+  lastEventIdHeader,
+  sessionParameter,
+  streamedAnswer,
+  streamParameters,
+} from '../../http/event-stream.ts'
 import { unknownParameter } from '../../http/list-parameters.ts'
-import { headersOnly, searchParameters } from '../../http/replies.ts'
 import { type Checkpoints, createJoinedFeeds, type Feed } from '../../journal/feed.ts'
 import type { WaitingReaders } from '../../journal/waiting-readers.ts'
 import { type Cursor, decodeCursorOf, resourceKey } from '../../kernel/cursor.ts'
@@ -23,7 +28,7 @@ import { exampleCheckpoint, exampleRemoval, streamPosition } from '../../openapi
 import { exampleObject, schemaName } from '../docs/kind-schemas.ts'
 import type { Kind } from '../model/kind.ts'
 import { filterNames } from './list-query.ts'
-import { isSync, parseSync, type SyncQuery, syncPage, syncParameters } from './sync.ts'
+import { answerSync, isSync, parseSync, type SyncQuery, syncParameters } from './sync.ts'
 
 interface StreamServices {
   readonly feedOf: (kinds: readonly Kind[]) => Feed<Checkpoints>
@@ -31,6 +36,7 @@ interface StreamServices {
 }
 
 const path = '/v1/changes'
+const query = { ...syncParameters, session: sessionParameter } as const
 
 /** `kinds` are all of the installation. */
 export function streamApi(kinds: readonly Kind[]) {
@@ -43,30 +49,31 @@ export function streamApi(kinds: readonly Kind[]) {
     tag: 'changes',
     summary: 'Sync all kinds as one',
     description:
-      'Created, changed and removed rows of every kind that the key may read, in one order under one cursor. Send updatedAfter or cursor. A cursor keeps to the kinds that its sync began with: a scope gained later needs a new start, and without one of theirs the answer is 403. The checkpoint of the last page has a count and a digest for each kind.',
+      'Created, changed and removed rows of every kind that the key may read, in one order under one cursor. Send updatedAfter or cursor; with `Accept: text/event-stream`, the pages come as server-sent events. A cursor keeps to the kinds that its sync began with: a scope gained later needs a new start, and without one of theirs the answer is 403. The checkpoint of the last page has a count and a digest for each kind.',
     access: 'any key',
-    query: syncParameters,
+    query,
+    headers: [lastEventIdHeader],
     answers: {
       200: {
         description: 'A page of the stream.',
         schema: ref('ChangesPage'),
+        also: streamedAnswer,
         examples: () => exampleOf(kinds),
       },
     },
     errors: ['invalid_cursor', 'filter_not_allowed_in_sync', 'insufficient_scope', 'cursor_too_old'],
     async handle({ feedOf, readers }, call) {
-      const parsed = read(call.caller, searchParameters(call.request))
+      const parsed = read(call.caller, streamParameters(call.request))
       if (!parsed.ok) return refused(parsed.error)
-      const head = headersOnly(call.request)
-      if (head !== null) return head
-      const { query, of } = parsed.value
-      const { scopes } = call.caller
+      const { of } = parsed.value
       const stream = { feed: feedOf(of), kinds: new Set(of.map(({ name }) => name)), readers }
-      const page = await syncPage(call, stream, query)
-      if (call.caller.scopes === scopes) return page
-      // It has waited, and the key may have lost the scope of a kind.
-      const missingKinds = of.filter((kind) => !mayRead(call.caller, kind))
-      return missingKinds.length === 0 ? page : refused(scopeLost(missingKinds))
+      const { scopes } = call.caller
+      return answerSync(call, stream, parsed.value.query, () => {
+        if (call.caller.scopes === scopes) return null
+        // While it waited, the key may have lost the scope of a kind.
+        const missingKinds = of.filter((kind) => !mayRead(call.caller, kind))
+        return missingKinds.length === 0 ? null : scopeLost(missingKinds)
+      })
     },
   })
   return {
@@ -118,7 +125,7 @@ interface StreamQuery {
 
 function streamQueries(kinds: readonly Kind[]) {
   // Parameters of other lists are known here, for a better error.
-  const known = [...new Set([...Object.keys(syncParameters), 'offset', ...kinds.flatMap(filterNames)])]
+  const known = [...new Set([...Object.keys(query), 'offset', ...kinds.flatMap(filterNames)])]
   const cursors = createStreamCursors(kinds.map(({ name }) => name))
 
   return ({ organizationId, scopes }: Caller, parameters: URLSearchParams): Result<StreamQuery, Problem> => {

@@ -1,14 +1,15 @@
-/** A sync over HTTP: its query, and its page, which waits for something to report if the client asks for that. */
+/** A sync over HTTP: its query, and its pages. */
+
+import { answerPages } from '../../http/event-stream.ts'
 import { notTimestamp, paging } from '../../http/list-parameters.ts'
-import { listBody } from '../../http/replies.ts'
-import { type WaitingCall, waitForPage, waitParameter } from '../../http/wait.ts'
-import type { Feed, PageStart } from '../../journal/feed.ts'
+import { type ListedPage, type PageSource, type WaitingCall, waitParameter } from '../../http/wait.ts'
+import type { Feed, Lost, Page, PageStart } from '../../journal/feed.ts'
 import type { WaitingReaders } from '../../journal/waiting-readers.ts'
 import { type Cursor, encodeCursor } from '../../kernel/cursor.ts'
 import { type Problem, problem } from '../../kernel/errors.ts'
-import { done, fail, type Outcome, ok, type Result, refused } from '../../kernel/outcome.ts'
+import { fail, type Outcome, ok, type Result } from '../../kernel/outcome.ts'
 import { parseTimestamp } from '../../kernel/timestamps.ts'
-import type { QueryParameters } from '../../openapi/api-module.ts'
+import type { QueryParameters, Sent } from '../../openapi/api-module.ts'
 
 export type SyncQuery = {
   readonly mode: 'sync'
@@ -72,50 +73,49 @@ export interface SyncSource<C> {
   readonly readers: WaitingReaders
 }
 
-/** The page that the query asks for; with `wait`, as soon as it has a row. */
-export async function syncPage<C>(
+/**
+ * The page that the query asks for, or all from there on (`answerPages`). `refusal`: why the caller may not read it any
+ * more.
+ */
+export function answerSync<C extends object>(
   call: WaitingCall,
-  { feed, kinds, readers }: SyncSource<C>,
+  { feed, kinds: topics, readers }: SyncSource<C>,
   query: SyncQuery,
-): Promise<Outcome<Buffer>> {
+  refusal: () => Problem | null = () => null,
+): Promise<Outcome<unknown> | Sent> {
   const { organizationId, organizationCreatedAt } = call.caller
-  const start: PageStart =
-    'cursor' in query
-      ? { from: 'cursor', cursor: query.cursor }
-      : { from: 'watermark', updatedAfter: query.updatedAfter, organizationCreatedAt }
   const { limit, wait } = query
-  type Read = Awaited<ReturnType<Feed<C>['page']>>
-  const startAfter = (last: Read | null) => (last?.ok ? startAt(last.value.clock, start) : start)
-  const waited =
-    wait === 0
-      ? ok(await feed.page(organizationId, start, limit, call.request.disconnected))
-      : await waitForPage<Read>(call, readers, {
-          wait,
-          topics: kinds,
-          keyAfter: (last) => JSON.stringify([startAfter(last), limit]),
-          read: (last) => feed.page(organizationId, startAfter(last), limit),
-          emptyAt: (page) => (page.ok && page.value.records === '' ? page.value.clock : null),
-        })
-  if (!waited.ok) return refused(waited.error)
-  const result = waited.value
-  if (!result.ok) return refused(restoredProblems[result.error])
-  const { records, total, checkpoint, next } = result.value
-  return done(
-    listBody(records, {
-      total,
-      limit,
-      offset: 0,
-      hasMore: checkpoint === null,
-      nextCursor: encodeCursor(next),
-      ...(checkpoint === null ? {} : { checkpoint }),
-    }),
-  )
+  type Read = Result<ListedPage<PageStart>, Lost>
+  const source: PageSource<PageStart, Read> = {
+    start:
+      'cursor' in query
+        ? { from: 'cursor', cursor: query.cursor }
+        : { from: 'watermark', updatedAfter: query.updatedAfter, organizationCreatedAt },
+    topics,
+    keyOf: (start) => JSON.stringify([start, limit]),
+    async read(start, signal) {
+      const page = await feed.page(organizationId, start, limit, signal)
+      return page.ok ? ok(listedPage(page.value, limit)) : page
+    },
+    listed(page) {
+      const refused = page.ok ? refusal() : restoredProblems[page.error]
+      return page.ok && refused === null ? page : fail(refused as Problem)
+    },
+  }
+  return answerPages(call, readers, source, wait)
 }
 
-/** Sent again unchanged, a watermark in the future would skip what has come since. */
-function startAt(clock: number, start: PageStart): PageStart {
-  const isAhead = start.from === 'watermark' && start.updatedAfter > clock
-  return isAhead ? { ...start, updatedAfter: clock } : start
+function listedPage<C extends object>(page: Page<C>, limit: number): ListedPage<PageStart> {
+  const { records, total, checkpoint, clock, next } = page
+  const hasMore = checkpoint === null
+  return {
+    records,
+    pagination: { total, limit, offset: 0, hasMore, nextCursor: encodeCursor(next) },
+    checkpoint,
+    isEmpty: records === '',
+    clock,
+    next: { from: 'cursor', cursor: next },
+  }
 }
 
 const restoredProblems = {
