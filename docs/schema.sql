@@ -1065,7 +1065,14 @@ begin
 end;
 $function$;
 
--- The endpoints of an organization that get deliveries now, and the types of the events that they are subscribed to.
+-- What an endpoint may be subscribed to in order to receive events of this type: the type, all of its kind, or all. A
+-- ping belongs to no kind: nobody subscribes to it. The planner puts it in place.
+create function event_patterns(p_type text) returns text[]
+language sql immutable parallel safe as $function$
+  select array[p_type, split_part(p_type, '.', 1) || '.*', case when strpos(p_type, '.') > 0 then '*' end]
+$function$;
+
+-- The endpoints of an organization that get deliveries now, and what they are subscribed to (`event-patterns.sql`).
 -- The planner puts it in place.
 create function active_endpoints(p_organization_id uuid) returns table (id uuid, events text[])
 language sql stable as $function$
@@ -1100,7 +1107,7 @@ begin
   if cardinality(p_events) > 1000 / cardinality(p_webhooks) then
     select sum(t.count) > 1000 into v_large from webhooks w
       join (select u.event_type, count(*) as count from unnest(p_events) u group by u.event_type) t
-        on t.event_type = any(w.events)
+        on w.events && event_patterns(t.event_type)
       where w.organization_id = p_organization_id and w.id = any(p_webhooks);
   end if;
   if v_large then
@@ -1117,7 +1124,7 @@ begin
     select (null, w.id, e.event_id, e.event_type, p_stamp, e.subject_kind, e.subject_id, e.max_attempts,
         null, s.reason)::new_delivery
       from webhooks w
-        join unnest(p_events) e on e.event_type = any(w.events)
+        join unnest(p_events) e on w.events && event_patterns(e.event_type)
         cross join lateral (select case when w.options ?| '{conditions,skipOwn}'
           then skip_reason(p_organization_id, w.id, e.event_id, w.options->'conditions',
             case when w.options ? 'skipOwn' then w.api_key_id::text end) end as reason offset 0) s
@@ -1753,7 +1760,7 @@ begin
       null)::new_delivery), (
       select jsonb_object_agg(w.id, coalesce(v_receipt, w.tail)) from unnest(v_written) w where w.tail is not null), (
       select array_agg(a.id) from active_endpoints(p_organization_id) a
-        where a.events && array(select o.type from told o))
+        where a.events && array(select unnest(event_patterns(o.type)) from told o))
     into v_events, v_done, v_endpoints from told t;
 
   -- 9. Deliveries.

@@ -18,12 +18,12 @@ import { madeBy, table } from './markdown.ts'
 
 /** Fields of endpoints, deliveries, attempts and recoveries, and the codes of failed attempts. */
 export function webhookPage(kinds: readonly Kind[]): string {
-  const types = createEventTypes(kinds).names
+  const types = createEventTypes(kinds).subscribable
   const { creation, change } = webhookShapes(types)
   const yours = Object.entries(change.fields).map(([name, { accepts, description, nullable, initial }]) => [
     `\`${name}\``,
     name in creation.fields ? (initial === undefined ? 'any time, required' : 'any time') : 'by a change',
-    `${name === 'events' ? `a list of 1 to ${maxWords} [event types](events.md)` : accepts}${nullable ? ' or null' : ''}`,
+    `${name === 'events' ? `a list of 1 to ${maxWords} [event types](events.md), \`KIND.*\` or \`*\`` : accepts}${nullable ? ' or null' : ''}`,
     description,
   ])
   return `${madeBy}

@@ -46,7 +46,16 @@ test('one is registered: what is wrong with the address stands at it, and the se
   await page.getByRole('heading', { level: 1, name: /localhost/ }).waitFor()
   expect(await page.getByText(/^whsec_/).count()).toBe(0)
   const [made] = (await api.get('/v1/webhooks')).json.data
-  expect(made).toMatchObject({ url, events: ['customer.created', 'customer.updated', 'customer.deleted'] })
+  expect(made).toMatchObject({ url, events: ['customer.*'] })
+  await page.getByRole('button', { name: 'Edit', exact: true }).click()
+  await dialog.getByLabel('deleted').nth(1).uncheck()
+  await dialog.getByLabel('All events, including future ones').waitFor()
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Endpoint saved').waitFor()
+  expect((await api.get(`/v1/webhooks/${made.id}`)).json.events).toEqual([
+    'customer.created',
+    'customer.updated',
+  ])
 })
 
 test('options are chosen in the form, and shown; headers by their names alone', async () => {

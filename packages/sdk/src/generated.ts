@@ -781,8 +781,19 @@ export interface Webhook {
   url: string
   /** Its purpose, for people. */
   description: string | null
-  /** The event types it receives. */
-  events: Open<keyof EventData>[]
+  /** The events it receives: types, and patterns as it was given them. */
+  events: Open<
+    | keyof EventData
+    | 'teammate.*'
+    | '*'
+    | 'customer.*'
+    | 'conversation.*'
+    | 'message.*'
+    | 'note.*'
+    | 'ticket.*'
+    | 'booking.*'
+    | 'endpoint.*'
+  >[]
   /** How deliveries are signed: `service` by X-Service-Signature, always; `standard` by the headers of Standard Webhooks as well; `v1a` in these also with the key pair of the organization (Ed25519). */
   signatures: Open<'service' | 'standard' | 'v1a'>[]
   /** The names of its own headers; absent without any. */
@@ -855,8 +866,19 @@ export interface WebhookWithSecret {
   url: string
   /** Its purpose, for people. */
   description: string | null
-  /** The event types it receives. */
-  events: Open<keyof EventData>[]
+  /** The events it receives: types, and patterns as it was given them. */
+  events: Open<
+    | keyof EventData
+    | 'teammate.*'
+    | '*'
+    | 'customer.*'
+    | 'conversation.*'
+    | 'message.*'
+    | 'note.*'
+    | 'ticket.*'
+    | 'booking.*'
+    | 'endpoint.*'
+  >[]
   /** How deliveries are signed: `service` by X-Service-Signature, always; `standard` by the headers of Standard Webhooks as well; `v1a` in these also with the key pair of the organization (Ed25519). */
   signatures: Open<'service' | 'standard' | 'v1a'>[]
   /** The names of its own headers; absent without any. */
@@ -925,8 +947,19 @@ export interface WebhookCreate {
   url: string
   /** Its purpose, for people. Must be a string of at most 255 characters (no U+0000), or null. */
   description?: string | null
-  /** The event types it receives. Must be a list of 1 to 100 of teammate.deleted, customer.created, customer.updated, customer.deleted, conversation.created, conversation.assigned, conversation.unassigned, conversation.escalated, conversation.resolved, conversation.reopened, conversation.summarized, conversation.deleted, message.received, message.sent, message.deleted, note.created, note.updated, note.deleted, ticket.created, ticket.updated, ticket.status_changed, ticket.assigned, ticket.deleted, booking.created, booking.confirmed, booking.rescheduled, booking.cancelled, booking.completed, booking.no_show, booking.rejected, booking.deleted, endpoint.failing, endpoint.disabling_soon, endpoint.disabled, endpoint.recovered. */
-  events: (keyof EventData)[]
+  /** The events it receives: types, all of a kind (ticket.*), or all (*), also those that come later. Must be a list of 1 to 100 of teammate.deleted, customer.created, customer.updated, customer.deleted, conversation.created, conversation.assigned, conversation.unassigned, conversation.escalated, conversation.resolved, conversation.reopened, conversation.summarized, conversation.deleted, message.received, message.sent, message.deleted, note.created, note.updated, note.deleted, ticket.created, ticket.updated, ticket.status_changed, ticket.assigned, ticket.deleted, booking.created, booking.confirmed, booking.rescheduled, booking.cancelled, booking.completed, booking.no_show, booking.rejected, booking.deleted, endpoint.failing, endpoint.disabling_soon, endpoint.disabled, endpoint.recovered, teammate.*, *, customer.*, conversation.*, message.*, note.*, ticket.*, booking.*, endpoint.*. */
+  events: (
+    | keyof EventData
+    | 'teammate.*'
+    | '*'
+    | 'customer.*'
+    | 'conversation.*'
+    | 'message.*'
+    | 'note.*'
+    | 'ticket.*'
+    | 'booking.*'
+    | 'endpoint.*'
+  )[]
   /** How deliveries are signed: by X-Service-Signature, and with standard by the headers of Standard Webhooks as well, and with v1a in these also by Ed25519. Must be a list of service, which cannot be left out, and standard, to which v1a may be added. Initially `["service"]`. */
   signatures?: ('service' | 'standard' | 'v1a')[]
   /** When it ends by itself, a minute from now at least: nothing is sent any more, and it is deleted with its log. Null: it does not end. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z, or null. */
@@ -973,8 +1006,19 @@ export interface WebhookPatch {
   url?: string
   /** Its purpose, for people. Must be a string of at most 255 characters (no U+0000), or null. */
   description?: string | null
-  /** The event types it receives. Must be a list of 1 to 100 of teammate.deleted, customer.created, customer.updated, customer.deleted, conversation.created, conversation.assigned, conversation.unassigned, conversation.escalated, conversation.resolved, conversation.reopened, conversation.summarized, conversation.deleted, message.received, message.sent, message.deleted, note.created, note.updated, note.deleted, ticket.created, ticket.updated, ticket.status_changed, ticket.assigned, ticket.deleted, booking.created, booking.confirmed, booking.rescheduled, booking.cancelled, booking.completed, booking.no_show, booking.rejected, booking.deleted, endpoint.failing, endpoint.disabling_soon, endpoint.disabled, endpoint.recovered. */
-  events?: (keyof EventData)[]
+  /** The events it receives: types, all of a kind (ticket.*), or all (*), also those that come later. Must be a list of 1 to 100 of teammate.deleted, customer.created, customer.updated, customer.deleted, conversation.created, conversation.assigned, conversation.unassigned, conversation.escalated, conversation.resolved, conversation.reopened, conversation.summarized, conversation.deleted, message.received, message.sent, message.deleted, note.created, note.updated, note.deleted, ticket.created, ticket.updated, ticket.status_changed, ticket.assigned, ticket.deleted, booking.created, booking.confirmed, booking.rescheduled, booking.cancelled, booking.completed, booking.no_show, booking.rejected, booking.deleted, endpoint.failing, endpoint.disabling_soon, endpoint.disabled, endpoint.recovered, teammate.*, *, customer.*, conversation.*, message.*, note.*, ticket.*, booking.*, endpoint.*. */
+  events?: (
+    | keyof EventData
+    | 'teammate.*'
+    | '*'
+    | 'customer.*'
+    | 'conversation.*'
+    | 'message.*'
+    | 'note.*'
+    | 'ticket.*'
+    | 'booking.*'
+    | 'endpoint.*'
+  )[]
   /** How deliveries are signed: by X-Service-Signature, and with standard by the headers of Standard Webhooks as well, and with v1a in these also by Ed25519. Must be a list of service, which cannot be left out, and standard, to which v1a may be added. Initially `["service"]`. */
   signatures?: ('service' | 'standard' | 'v1a')[]
   /** When it ends by itself, a minute from now at least: nothing is sent any more, and it is deleted with its log. Null: it does not end. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z, or null. */

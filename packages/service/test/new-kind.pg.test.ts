@@ -5,6 +5,8 @@ import type { ApiDocument } from '../../../tools/generate/python-models.ts'
 import { typeScriptClient } from '../../../tools/generate/typescript.ts'
 import { type TestDatabase, testDatabase } from '../../testbed/database.ts'
 import { checkpointOf } from '../../testbed/follower.ts'
+import { deliveriesOf, makeWebhook, receiverUrl } from '../../testbed/hooks.ts'
+import { asToken, makeKey } from '../../testbed/keys.ts'
 import { testService } from '../../testbed/service.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { createStreamTable } from '../src/db/migrations/stream-table.ts'
@@ -229,6 +231,21 @@ test('an object that refers twice to what is removed loses both references, also
     [api.organizationId],
   )
   expect(rows.map(({ body }) => JSON.parse(body))).toEqual([{ ...made, ...neither }])
+})
+
+test('an endpoint that subscribed to all events before the kind existed gets its events', async () => {
+  await using database = await upgradedDatabase()
+  await using before = await testService({ database })
+  const refused = await before.api.post('/v1/webhooks', { url: receiverUrl, events: ['invoice.*'] })
+  expect(refused.json.errors).toMatchObject([{ pointer: '/events/0', code: 'invalid_value' }])
+  const { id } = await makeWebhook(before.api, { events: ['*'] })
+  const { token } = await makeKey(before.api, { scopes: ['*'] })
+  await using service = await testService({ database, kinds: withInvoices })
+  const api = asToken(service, before.api, token)
+  const customerId = (await api.post('/v1/customers', { name: 'Ada' })).json.id
+  await api.post('/v1/invoices', { customerId, title: 'Repair', amount: 12_000 })
+  const types = (await deliveriesOf(api, id)).map(({ eventType }) => eventType)
+  expect(types).toEqual(['invoice.created', 'customer.created'])
 })
 
 test('a declared kind has scopes of its own, and is in the OpenAPI document, the SDK and the console', async () => {

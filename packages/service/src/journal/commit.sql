@@ -192,7 +192,7 @@ begin
       null)::new_delivery), (
       select jsonb_object_agg(w.id, coalesce(v_receipt, w.tail)) from unnest(v_written) w where w.tail is not null), (
       select array_agg(a.id) from active_endpoints(p_organization_id) a
-        where a.events && array(select o.type from told o))
+        where a.events && array(select unnest(event_patterns(o.type)) from told o))
     into v_events, v_done, v_endpoints from told t;
 
   -- 9. Deliveries.

@@ -118,7 +118,8 @@ describe('the fields', () => {
     ['events that are a string', { events: 'ticket.created' }, '/events', 'invalid_type'],
     ['an unknown event', { events: ['ticket.created', 'ticket.exploded'] }, '/events/1', 'invalid_value'],
     ['ping, which is not subscribable', { events: ['ping'] }, '/events/0', 'invalid_value'],
-    ['everything at once', { events: ['*'] }, '/events/0', 'invalid_value'],
+    ['a pattern that matches nothing', { events: ['*', 'parcel.*'] }, '/events/1', 'invalid_value'],
+    ['a pattern within a kind', { events: ['ticket.status_*'] }, '/events/0', 'invalid_value'],
     ['a description that is too long', { description: 'a'.repeat(256) }, '/description', 'too_long'],
     ['a description that is a number', { description: 7 }, '/description', 'invalid_type'],
     ['a status', { status: 'active' }, '/status', 'unknown_field'],
@@ -183,6 +184,17 @@ describe('scopes', () => {
       expect(answer.json.detail).toContain(missing)
     }
     expect((await post(['webhooks:write', 'customers:read', 'tickets:read'])).status).toBe(201)
+  })
+
+  test('a pattern takes the read scope of each subject that it matches', async () => {
+    const { organizationId } = service.api
+    const key = await service.newKey(organizationId, ['webhooks:write', 'tickets:read'])
+    expect((await key.post('/v1/webhooks', { url, events: ['ticket.*'] })).status).toBe(201)
+    for (const pattern of ['customer.*', '*']) {
+      const answer = await key.post('/v1/webhooks', { url, events: ['ticket.created', pattern] })
+      expect([answer.status, answer.json.code]).toEqual([403, 'insufficient_scope'])
+      expect(answer.json.detail).toContain('customers:read')
+    }
   })
 
   test('nobody learns what resolves who may not register', async () => {

@@ -2,7 +2,7 @@
 import { numberFault } from '@deskwire/sdk/json'
 import type { Webhook } from '../../api/client.ts'
 import { fields } from '../../generated/lists.ts'
-import { kindsWithEvents } from './event-types.ts'
+import { kindsWithEvents, typesIn } from './event-types.ts'
 
 type Condition = NonNullable<Webhook['conditions']>[number]
 
@@ -31,8 +31,9 @@ export type Comparison = readonly string[] | 'string' | 'number' | 'integer' | '
 
 /** The fields that the objects of all these events have. */
 export function fieldsOf(events: readonly string[]): ReadonlyMap<string, Comparison> {
+  const chosen = typesIn(events)
   const [first = {}, ...others] = kindsWithEvents
-    .filter(({ types }) => types.some((type) => events.includes(type)))
+    .filter(({ types }) => types.some((type) => chosen.includes(type)))
     .map(({ name }): Readonly<Record<string, Comparison>> => fields[name])
   return new Map(
     Object.entries(first).filter(([name]) => others.every((other) => Object.hasOwn(other, name))),

@@ -17,7 +17,7 @@ import { ConditionEditor } from './condition-editor.tsx'
 import { type ConditionRow, conditionOf, fieldsOf, rowOf } from './conditions.ts'
 import css from './endpoint.module.css'
 import { EventPicker } from './event-picker.tsx'
-import { type EventType, subscribable } from './event-types.ts'
+import type { EventPattern } from './event-types.ts'
 
 const payloads = [
   ['full', 'Full object'],
@@ -27,7 +27,7 @@ const payloads = [
 interface Values {
   url: string
   description: string
-  events: EventType[]
+  events: EventPattern[]
   signatures: boolean
   /** Lines of `Name: value`; empty leaves them as they are. */
   headers: string
@@ -95,7 +95,7 @@ function valuesOf(endpoint: Webhook | null): Values {
   return {
     url: endpoint?.url ?? '',
     description: endpoint?.description ?? '',
-    events: subscribable.filter((type) => endpoint?.events.includes(type)),
+    events: [...(endpoint?.events ?? [])] as EventPattern[],
     signatures: endpoint?.signatures.includes('standard') ?? true,
     headers: '',
     dropsHeaders: false,

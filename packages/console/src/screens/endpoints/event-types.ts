@@ -7,6 +7,16 @@ export type EventType = (typeof subscribable)[number]
 /** No endpoint subscribes to `ping`. */
 export const eventTypes = [...subscribable, 'ping'] as const
 
+/** What an endpoint may be subscribed to: a type, all events of a kind, or all events. */
+export type EventPattern = EventType | `${(typeof kinds)[number]['name'] | 'endpoint'}.*` | '*'
+
+/** The types that these subscriptions have. */
+export function typesIn(events: readonly string[]): readonly EventType[] {
+  return subscribable.filter((type) =>
+    [type, `${type.slice(0, type.indexOf('.'))}.*`, '*'].some((pattern) => events.includes(pattern)),
+  )
+}
+
 function withEvents<K extends { readonly name: string; readonly plural: string }>(subjects: readonly K[]) {
   return subjects
     .map((one) => ({ ...one, types: subscribable.filter((type) => type.startsWith(`${one.name}.`)) }))

@@ -70,7 +70,7 @@ export type Endpoints = ReturnType<typeof createEndpoints>
 
 export function createEndpoints(services: EndpointServices) {
   const { store, clock, eventTypes, checkTarget, vault, disableAfter, wake } = services
-  const shapes = webhookShapes(eventTypes.names)
+  const shapes = webhookShapes(eventTypes.subscribable)
 
   return {
     read: (organizationId: string, id: string): Promise<WebhookRow | null> =>
@@ -476,7 +476,7 @@ const rotationFields = {
 export const rotationShape: Shape = { name: 'rotation', fields: rotationFields }
 
 /** Only a change takes `status`. */
-export function webhookShapes(eventTypes: readonly string[]): {
+export function webhookShapes(events: readonly string[]): {
   readonly creation: Shape
   readonly change: Shape
 } {
@@ -488,7 +488,10 @@ export function webhookShapes(eventTypes: readonly string[]): {
       description: 'Where deliveries go: https, a public address, no user info, no fragment.',
     }),
     description: text({ max: 255, description: 'Its purpose, for people.' }),
-    events: wordList(eventTypes, { description: 'The event types it receives.' }),
+    events: wordList(events, {
+      description:
+        'The events it receives: types, all of a kind (ticket.*), or all (*), also those that come later.',
+    }),
     signatures: signatureSchemes,
     expiresAt: timestamp({
       description:
@@ -500,7 +503,7 @@ export function webhookShapes(eventTypes: readonly string[]): {
     ...choice(['active', 'disabled'], { initial: 'active', description: 'active resets the failure count.' }),
   }
   const changed = { ...fields, status }
-  const shown = Object.keys(webhookFields(eventTypes)).filter((name) => !Object.hasOwn(changed, name))
+  const shown = Object.keys(webhookFields(events)).filter((name) => !Object.hasOwn(changed, name))
   return {
     creation: { name: 'new webhook', fields: { ...fields, secret: chosenSecret, verify }, shown },
     change: { name: 'webhook', fields: changed, shown },

@@ -18,16 +18,19 @@ export const endpointEvents = {
 /** What subscribers and readers of these need. */
 export const endpointScope = 'webhooks:read'
 
+/** The `events` of endpoints are types and patterns: `ticket.*` has all events of tickets, `*` all there are. */
 export interface EventTypes {
   readonly names: readonly string[]
+  /** What an endpoint may subscribe to: the types, then the patterns. */
+  readonly subscribable: readonly string[]
   scopeOf(type: string): string | undefined
-  /** 403 when a key with these scopes cannot read the subject of each type; otherwise null. */
-  unreadable(scopes: readonly string[], types: readonly string[]): Problem | null
+  /** 403 when a key with these scopes cannot read the subject of each event; otherwise null. */
+  unreadable(scopes: readonly string[], events: readonly string[]): Problem | null
   /**
-   * 422 when a condition names a field, or compares it with a value, that an object of one of these types cannot have;
+   * 422 when a condition names a field, or compares it with a value, that an object of one of these events cannot have;
    * otherwise null.
    */
-  unmeetable(conditions: readonly Condition[], types: readonly string[]): Problem | null
+  unmeetable(conditions: readonly Condition[], events: readonly string[]): Problem | null
 }
 
 /** A value that would be stored in another form would never be met. Objects show more words than a request may set. */
@@ -40,6 +43,11 @@ function shownAs({ shown, accepts }: Field): string {
   return shown instanceof z.ZodEnum ? `one of ${shown.options.join(', ')}` : accepts
 }
 
+/** What a subscription to a type may be written as. The database has the same rule: `queue/event-patterns.sql`. */
+function patternsOf(type: string): readonly string[] {
+  return [type, `${type.slice(0, type.indexOf('.'))}.*`, '*']
+}
+
 const onId = 'on id must be equals or in, with ids of objects, in lower case'
 
 export function createEventTypes(kinds: readonly Kind[]): EventTypes {
@@ -49,8 +57,12 @@ export function createEventTypes(kinds: readonly Kind[]): EventTypes {
       [endpointEvents, endpointScope] as const,
     ].flatMap(([events, scope]) => Object.keys(events).map((type) => [type, scope] as const)),
   )
+  const names = [...scopes.keys()]
+  const typesIn = (events: readonly string[]) =>
+    names.filter((type) => patternsOf(type).some((pattern) => events.includes(pattern)))
   return {
-    unmeetable(conditions, types) {
+    unmeetable(conditions, events) {
+      const types = typesIn(events)
       const subjects = kinds.filter((kind) => types.some((type) => Object.hasOwn(kind.events, type)))
       // Also a removed object has an id, and an endpoint.
       if (subjects.length === 0 && conditions.some(({ field }) => field !== 'id'))
@@ -90,11 +102,12 @@ export function createEventTypes(kinds: readonly Kind[]): EventTypes {
       })
       return errors.length === 0 ? null : validationFailed(errors)
     },
-    names: [...scopes.keys()],
+    names,
+    subscribable: [...new Set([...names, ...names.flatMap(patternsOf)])],
     scopeOf: (type) => scopes.get(type),
-    unreadable(held, types) {
+    unreadable(held, events) {
       const missing = new Set<string>()
-      for (const type of types) {
+      for (const type of typesIn(events)) {
         const scope = scopes.get(type)
         if (scope !== undefined && !grants(held, scope)) missing.add(scope)
       }

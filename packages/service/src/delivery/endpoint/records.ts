@@ -51,14 +51,17 @@ const error = {
   properties: { code: words(...Object.keys(deliveryErrorCodes)), message: text },
 }
 
-export function webhookFields(eventTypes: readonly string[]): Shown<WebhookRecord> {
+export function webhookFields(events: readonly string[]): Shown<WebhookRecord> {
   return {
     id: field(uuid, 'Its id.'),
     object: field(constant('webhook'), 'Its kind.'),
     organizationId: field(uuid, 'Whose it is.'),
     url: field(text, 'Where deliveries go.'),
     description: field(nullable(text), 'Its purpose, for people.'),
-    events: field({ type: 'array', items: words(...eventTypes) }, 'The event types it receives.'),
+    events: field(
+      { type: 'array', items: words(...events) },
+      'The events it receives: types, and patterns as it was given them.',
+    ),
     signatures: field(
       { type: 'array', items: words('service', 'standard', 'v1a') },
       'How deliveries are signed: `service` by X-Service-Signature, always; `standard` by the headers of Standard Webhooks as well; `v1a` in these also with the key pair of the organization (Ed25519).',

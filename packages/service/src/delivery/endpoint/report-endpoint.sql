@@ -21,7 +21,7 @@ begin
   select e.p_event_id, e.p_stamp into v_event_id, v_stamp
     from record_event(p_organization_id, p_now, p_type, 'endpoint', p_webhook_id, p_body) e;
   v_webhooks := array(select w.id from webhooks w
-    where w.organization_id = p_organization_id and w.status = 'active' and p_type = any(w.events)
+    where w.organization_id = p_organization_id and w.status = 'active' and w.events && event_patterns(p_type)
       and w.id <> p_webhook_id);
   perform insert_deliveries(p_organization_id, p_now, array(
     select (null, w.id, v_event_id, p_type, v_stamp, 'endpoint', p_webhook_id, p_attempts, null,

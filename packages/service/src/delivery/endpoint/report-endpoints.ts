@@ -18,6 +18,7 @@ import { formatTimestamp } from '../../kernel/timestamps.ts'
 import { endpointsToReport, fromShown, shownColumns, stateToReport } from '../endpoints-table.ts'
 import { attemptsOf, type DeliverySchedule, type JobServices } from '../model.ts'
 import {
+  eventPatternsFunction,
   insertDeliveriesFunction,
   missedFunction,
   newDeliveryType,
@@ -48,6 +49,7 @@ export const reportFunction = (tables: readonly StreamTable[]): SchemaFunction =
     insertDeliveriesFunction,
     skipReasonFunction(tables),
     wakeQueuesFunction,
+    eventPatternsFunction,
   ])
 
 interface ReportServices extends JobServices {

@@ -36,7 +36,7 @@ export const writing = { tag: 'webhooks', access: 'webhooks:write' } as const
 const urlErrors: readonly ErrorCode[] = ['url_not_https', 'url_not_public', 'url_not_resolvable']
 
 export function endpointApi(kinds: readonly Kind[]) {
-  const types = createEventTypes(kinds).names
+  const types = createEventTypes(kinds).subscribable
   const example = exampleWebhook(types.slice(0, 2))
 
   const listWebhooks = route({

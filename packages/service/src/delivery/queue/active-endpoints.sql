@@ -1,4 +1,4 @@
--- The endpoints of an organization that get deliveries now, and the types of the events that they are subscribed to.
+-- The endpoints of an organization that get deliveries now, and what they are subscribed to (`event-patterns.sql`).
 -- The planner puts it in place.
 create function active_endpoints(p_organization_id uuid) returns table (id uuid, events text[])
 language sql stable as $function$

@@ -26,7 +26,7 @@ begin
   if cardinality(p_events) > __large__ / cardinality(p_webhooks) then
     select sum(t.count) > __large__ into v_large from webhooks w
       join (select u.event_type, count(*) as count from unnest(p_events) u group by u.event_type) t
-        on t.event_type = any(w.events)
+        on w.events && event_patterns(t.event_type)
       where w.organization_id = p_organization_id and w.id = any(p_webhooks);
   end if;
   if v_large then
@@ -43,7 +43,7 @@ begin
     select (null, w.id, e.event_id, e.event_type, p_stamp, e.subject_kind, e.subject_id, e.max_attempts,
         null, s.reason)::new_delivery
       from webhooks w
-        join unnest(p_events) e on e.event_type = any(w.events)
+        join unnest(p_events) e on w.events && event_patterns(e.event_type)
         cross join lateral (select case when w.options ?| '{conditions,skipOwn}'
           then skip_reason(p_organization_id, w.id, e.event_id, w.options->'conditions',
             case when w.options ? 'skipOwn' then w.api_key_id::text end) end as reason offset 0) s

@@ -84,7 +84,8 @@ begin
 
     v_weight := case when v_is_recovery then __recovery_weight__ else 1 end;
     v_step := greatest(least(p_each, v_left / v_weight), 1);
-    select count(*), array_agg(x.id) filter (where x.type = any(v_types)), (array_agg(x.id order by x.id desc))[1],
+    select count(*), array_agg(x.id) filter (where v_types && event_patterns(x.type)),
+        (array_agg(x.id order by x.id desc))[1],
         (min(x.created_at) at time zone 'UTC')::date - 1
       into v_seen, v_events, v_last, v_day
       from (select e.id, e.type, e.created_at from events e where e.organization_id = p_organization_id

@@ -15,6 +15,7 @@ import { formatTimestamp } from '../../kernel/timestamps.ts'
 import type { JobServices } from '../model.ts'
 import { deliveryTuning } from '../tuning.ts'
 import {
+  eventPatternsFunction,
   insertDeliveriesFunction,
   newDeliveryType,
   skipReasonFunction,
@@ -86,5 +87,6 @@ export const deliveryJobPieceFunction = (tables: readonly StreamTable[]): Schema
       insertDeliveriesFunction,
       skipReasonFunction(tables),
       wakeQueuesFunction,
+      eventPatternsFunction,
     ],
   )

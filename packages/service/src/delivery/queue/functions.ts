@@ -22,6 +22,8 @@ export const skipReasonFunction = (tables: readonly StreamTable[]): SchemaFuncti
     ),
   )
 
+export const eventPatternsFunction: SchemaFunction = schemaObject(sql('./event-patterns.sql'))
+
 /** A commit with more deliveries is large: jobs create them, as its organization can commit nothing meanwhile. */
 const createdByCommit = 1_000
 
@@ -31,13 +33,20 @@ export const commitDelivery = (tables: readonly StreamTable[]): readonly SchemaF
   insertDeliveriesFunction,
   skipReasonFunction(tables),
   wakeQueuesFunction,
+  eventPatternsFunction,
   schemaObject(sql('./active-endpoints.sql')),
   schemaObject(
     fillTemplate(sql('./create-deliveries.sql'), {
       large: String(createdByCommit),
       clocks_apart: String(deliveryTuning.drain.clocksApart),
     }),
-    [newDeliveryType, insertDeliveriesFunction, skipReasonFunction(tables), wakeQueuesFunction],
+    [
+      newDeliveryType,
+      insertDeliveriesFunction,
+      skipReasonFunction(tables),
+      wakeQueuesFunction,
+      eventPatternsFunction,
+    ],
   ),
 ]
 
