@@ -33,6 +33,7 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
     'select c.organization_id, c.id from console_links c',
     'select r.organization_id, r.id from revoked_api_keys r',
     'select w.organization_id, w.id from webhooks w where w.ends_at <= $1',
+    "select w.organization_id, w.id from webhooks w where w.status = 'active' and w.options ? 'paused'",
     'select s.organization_id as "organizationId", s.rows, s.bytes',
     'select t.organization_id, t.webhook_id, t.minutes, t.at from delivery_stats_default t',
   ],

@@ -824,8 +824,8 @@ export interface Webhook {
   skipOwn?: boolean
   /** Strings of the client that registered it; absent without any. */
   metadata?: Record<string, string>
-  /** A disabled endpoint gets no events. */
-  status: Open<'active' | 'disabled'>
+  /** A paused endpoint gets its deliveries once it is active, a disabled one no events. */
+  status: Open<'active' | 'paused' | 'disabled'>
   /** Why it is disabled; null while active. */
   disabledReason: Open<'failing' | 'address_not_public' | 'registrant_revoked' | 'manual' | 'gone'> | null
   /** Since when it is disabled; null while active. */
@@ -909,8 +909,8 @@ export interface WebhookWithSecret {
   skipOwn?: boolean
   /** Strings of the client that registered it; absent without any. */
   metadata?: Record<string, string>
-  /** A disabled endpoint gets no events. */
-  status: Open<'active' | 'disabled'>
+  /** A paused endpoint gets its deliveries once it is active, a disabled one no events. */
+  status: Open<'active' | 'paused' | 'disabled'>
   /** Why it is disabled; null while active. */
   disabledReason: Open<'failing' | 'address_not_public' | 'registrant_revoked' | 'manual' | 'gone'> | null
   /** Since when it is disabled; null while active. */
@@ -1053,8 +1053,8 @@ export interface WebhookPatch {
   skipOwn?: boolean
   /** Strings of your own, for your programs: deliveries do not have them. A PATCH merges; null deletes a key. Must be an object of at most 20 keys of 1 to 40 characters, each with a string of at most 500 characters (null deletes a key). Initially `{}`. */
   metadata?: Record<string, string | null>
-  /** active resets the failure count. Must be one of active, disabled. Initially `"active"`. */
-  status?: 'active' | 'disabled'
+  /** active resets the failure count; paused keeps deliveries until it is active again. Must be one of active, paused, disabled. Initially `"active"`. */
+  status?: 'active' | 'paused' | 'disabled'
 }
 
 /** What a request says. */
@@ -1100,6 +1100,7 @@ export interface Delivery {
       | 'endpoint_disabled'
       | 'subject_unavailable'
       | 'worker_lost'
+      | 'paused_too_long'
       | 'own_change'
       | 'conditions_not_met'
     >
@@ -1140,6 +1141,7 @@ export interface Attempt {
       | 'endpoint_disabled'
       | 'subject_unavailable'
       | 'worker_lost'
+      | 'paused_too_long'
       | 'own_change'
       | 'conditions_not_met'
     >
@@ -1605,7 +1607,7 @@ export interface InboxFilters {
 /** Several filters must all hold. */
 export interface WebhookFilters {
   /** Has this status. */
-  status?: 'active' | 'disabled' | undefined
+  status?: 'active' | 'paused' | 'disabled' | undefined
   /** Created later than this, exclusive. */
   createdAfter?: string | undefined
   /** Created earlier than this, exclusive. */
@@ -1742,7 +1744,7 @@ export interface Inbox {
  * - `list`: List endpoints. Needs a key with the scope `webhooks:read`.
  * - `create`: Register an endpoint. The key needs the read scope of every subscribed type as well. The secret is in this answer and nowhere else. Needs a key with the scope `webhooks:write`.
  * - `get`: Read an endpoint. Needs a key with the scope `webhooks:read`.
- * - `update`: Change an endpoint, disable it or make it active again. A change of url, events, signatures, status or conditions, and any of an endpoint of another key, needs the read scope of every subscribed type as well. A change of url or events, or to active, makes the caller the registrant; status active resets the failure count. standard is added to signatures only when every secret that signs is in standard base64, as new ones are. Needs a key with the scope `webhooks:write`.
+ * - `update`: Change an endpoint, pause or disable it, or make it active again. A change of url, events, signatures, status or conditions, and any of an endpoint of another key, needs the read scope of every subscribed type as well. A change of url or events, or to active, makes the caller the registrant; status active resets the failure count. standard is added to signatures only when every secret that signs is in standard base64, as new ones are. Needs a key with the scope `webhooks:write`.
  * - `delete`: Delete an endpoint with its log. Of another key: needs the read scope of every subscribed type as well. Needs a key with the scope `webhooks:write`.
  */
 export interface Webhooks

@@ -60,8 +60,9 @@ export function webhookRoutes(options: {
       answerTimeoutMs: answerTimeout,
       targetCa: settings.targetCa,
     }),
-    failPending: (organizationId, webhookId, reason) =>
-      queues.failPending({ organizationId, webhookId }, reason, clock.now()),
+    failPending: (organizationId, webhookId, failure) =>
+      queues.failPending({ organizationId, webhookId }, failure, clock.now()),
+    retention: settings.logRetention,
   })
   const services = {
     endpoints,

@@ -195,6 +195,7 @@ export function createDatabaseServices(
       ...(storage && { storage }),
       also: {
         remove_ended_endpoints: webhooks.endpoints.removeEnded,
+        fail_paused_deliveries: webhooks.endpoints.failPaused,
         forget_keys: () => forgetRevoked(pool, clock.now() - revokedKept),
         ...(sweep !== null && { sweep_directory: sweep }),
       },

@@ -346,7 +346,7 @@ describe('SQL', () => {
       'db/not-served.ts',
       // Whether the organization of a claimed queue is suspended or served elsewhere.
       'delivery/queue/claim-endpoint.sql',
-      'delivery/queue/hold-suspended.sql',
+      'delivery/queue/hold-queue.sql',
       // The clock row, which each write locks.
       'journal/commit.sql',
       'journal/lock-clock.sql',

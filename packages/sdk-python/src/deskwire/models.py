@@ -1303,8 +1303,8 @@ class _WebhookRequired(TypedDict):
     """The events it receives: types, and patterns as it was given them."""
     signatures: list[Literal["service", "standard", "v1a"] | str]
     """How deliveries are signed: `service` by X-Service-Signature, always; `standard` by the headers of Standard Webhooks as well; `v1a` in these also with the key pair of the organization (Ed25519)."""
-    status: Literal["active", "disabled"] | str
-    """A disabled endpoint gets no events."""
+    status: Literal["active", "paused", "disabled"] | str
+    """A paused endpoint gets its deliveries once it is active, a disabled one no events."""
     disabledReason: Literal["failing", "address_not_public", "registrant_revoked", "manual", "gone"] | str | None
     """Why it is disabled; null while active."""
     disabledAt: str | None
@@ -1386,8 +1386,8 @@ class _WebhookWithSecretRequired(TypedDict):
     """The events it receives: types, and patterns as it was given them."""
     signatures: list[Literal["service", "standard", "v1a"] | str]
     """How deliveries are signed: `service` by X-Service-Signature, always; `standard` by the headers of Standard Webhooks as well; `v1a` in these also with the key pair of the organization (Ed25519)."""
-    status: Literal["active", "disabled"] | str
-    """A disabled endpoint gets no events."""
+    status: Literal["active", "paused", "disabled"] | str
+    """A paused endpoint gets its deliveries once it is active, a disabled one no events."""
     disabledReason: Literal["failing", "address_not_public", "registrant_revoked", "manual", "gone"] | str | None
     """Why it is disabled; null while active."""
     disabledAt: str | None
@@ -1546,8 +1546,8 @@ class WebhookPatch(TypedDict, total=False):
     """Whether events that the registering key, or a session of it, has caused are left out: they are in the log as skipped. Must be true or false. Initially `false`."""
     metadata: dict[str, str | None]
     """Strings of your own, for your programs: deliveries do not have them. A PATCH merges; null deletes a key. Must be an object of at most 20 keys of 1 to 40 characters, each with a string of at most 500 characters (null deletes a key). Initially `{}`."""
-    status: Literal["active", "disabled"]
-    """active resets the failure count. Must be one of active, disabled. Initially `"active"`."""
+    status: Literal["active", "paused", "disabled"]
+    """active resets the failure count; paused keeps deliveries until it is active again. Must be one of active, paused, disabled. Initially `"active"`."""
 
 
 class WebhookRotation(TypedDict, total=False):
@@ -1558,7 +1558,7 @@ class WebhookRotation(TypedDict, total=False):
 
 
 class DeliveryLastError(TypedDict):
-    code: Literal["timeout", "connection_failed", "tls_error", "redirect", "non_2xx", "address_not_public", "resolver_failed", "endpoint_disabled", "subject_unavailable", "worker_lost", "own_change", "conditions_not_met"] | str
+    code: Literal["timeout", "connection_failed", "tls_error", "redirect", "non_2xx", "address_not_public", "resolver_failed", "endpoint_disabled", "subject_unavailable", "worker_lost", "paused_too_long", "own_change", "conditions_not_met"] | str
     message: str
 
 
@@ -1602,7 +1602,7 @@ class Delivery(TypedDict):
 
 
 class AttemptError(TypedDict):
-    code: Literal["timeout", "connection_failed", "tls_error", "redirect", "non_2xx", "address_not_public", "resolver_failed", "endpoint_disabled", "subject_unavailable", "worker_lost", "own_change", "conditions_not_met"] | str
+    code: Literal["timeout", "connection_failed", "tls_error", "redirect", "non_2xx", "address_not_public", "resolver_failed", "endpoint_disabled", "subject_unavailable", "worker_lost", "paused_too_long", "own_change", "conditions_not_met"] | str
     message: str
 
 
@@ -2142,7 +2142,7 @@ class InboxFilters(TypedDict, total=False):
 class WebhookFilters(TypedDict, total=False):
     """Several filters must all hold."""
 
-    status: Literal["active", "disabled"]
+    status: Literal["active", "paused", "disabled"]
     """Has this status."""
     createdAfter: str
     """Created later than this, exclusive."""

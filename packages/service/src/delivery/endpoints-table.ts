@@ -3,7 +3,7 @@
  * and `p_now`.
  */
 
-type Status = 'active' | 'disabled'
+type Status = 'active' | 'paused' | 'disabled'
 
 /**
  * The state of an endpoint `w` with the health `h` that is still to be reported, or null. One that was reported less
@@ -12,6 +12,7 @@ type Status = 'active' | 'disabled'
  */
 export const stateToReport = (again: string, soon: string) => `case
       when w.status = 'disabled' then case when w.reported_state is distinct from 'disabled' then 'disabled' end
+      when w.options ? 'paused' then null
       when h.failing_since is null then case when w.reported_state is not null and h.last_success_at >= w.reported_since then 'recovered' end
       when w.reported_state is null or w.reported_state = 'disabled'
         then case when coalesce(w.reported_since <= ${again}, true) then 'failing' end
@@ -51,6 +52,9 @@ export const shownColumns = `w.id, w.url, w.description, w.events, w.signatures,
 export const fromShown = `from webhooks w join webhook_health h on h.organization_id = $1 and h.webhook_id = w.id
   where w.organization_id = $1`
 
+/** The status in the API, which `statusOf` (`endpoint/webhook.ts`) says of a row. */
+export const shownStatus = `case when w.status = 'active' and w.options ? 'paused' then 'paused' else w.status end`
+
 /** A condition of the same statements. */
 export const hasNotEnded = '(w.ends_at is null or w.ends_at > $2)'
 
@@ -60,8 +64,16 @@ export const endedEndpoints = (
 ) => `select w.organization_id, w.id from webhooks w
   where w.ends_at <= $1${unless.map((some) => ` and w.organization_id <> all(${some})`).join('')} order by w.ends_at`
 
+/** Paused endpoints of all organizations but those of `unless` with deliveries pending from before `$1`. */
+export const pausedEndpoints = (
+  ...unless: readonly string[]
+) => `select w.organization_id, w.id from webhooks w
+  where w.status = 'active' and w.options ? 'paused'${unless.map((some) => ` and w.organization_id <> all(${some})`).join('')}
+    and exists (select 1 from deliveries d where d.organization_id = w.organization_id and d.webhook_id = w.id
+      and d.log_day = 'infinity' and d.id < first_uuid_v7($1))`
+
 export const countOfStatus = (status: Status) =>
-  `(select count(*)::int from webhooks w where w.status = '${status}')`
+  `(select count(*)::int from webhooks w where ${shownStatus} = '${status}')`
 
 /** Active endpoints of all organizations: failing ones first, longest first; then the newest. */
 export const activeByFailure = `select w.id, w.url from webhooks w

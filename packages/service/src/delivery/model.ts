@@ -79,8 +79,10 @@ export interface Endpoint {
   readonly standardSignatures: boolean
   /** Besides the standard ones. Default: false. */
   readonly asymmetricSignature?: boolean
-  /** The organization is suspended, or not served here: nothing is sent, and pending deliveries stay. */
-  readonly suspended: boolean
+  /**
+   * It is paused, or its organization suspended or not served here: nothing is sent, and pending deliveries stay.
+   */
+  readonly held: boolean
   /** The state that an `endpoint.*` event reported last; null or missing when it was healthy, or none was. */
   readonly reportedState?: string | null
   /** What it asks for beyond the defaults; null or missing when it asks for nothing. */
@@ -111,6 +113,9 @@ export type DeliveryErrorCode =
   | 'endpoint_disabled'
   | 'subject_unavailable'
   | 'worker_lost'
+
+/** Also those of deliveries that fail without an attempt. */
+export type FailureCode = DeliveryErrorCode | 'paused_too_long'
 
 export interface DeliveryError {
   readonly code: DeliveryErrorCode
@@ -207,6 +212,8 @@ export interface Condition {
 
 /** How its deliveries are made. A member is there only where it differs from the default. */
 export interface EndpointOptions {
+  /** Its status is `paused`: deliveries are created and stay pending. A disabled endpoint is disabled all the same. */
+  readonly paused?: true
   /** The names of headers of its own, in lower case. Their values are sealed. */
   readonly headers?: readonly string[]
   /** Attempts a second. */

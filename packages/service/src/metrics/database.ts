@@ -48,7 +48,8 @@ export function createBacklogMetrics(register: Registry, pool: Pool, clock: Cloc
 }
 
 /**
- * Over all organizations except suspended ones. Deliveries of a deleted endpoint count until maintenance removes them.
+ * Over all organizations except suspended ones, and all endpoints except paused ones. Deliveries of a deleted endpoint
+ * count until maintenance removes them.
  */
 async function readBacklog(pool: Pool, clock: Clock): Promise<Backlog> {
   const { rows } = await pool.query<Backlog>({
@@ -59,6 +60,8 @@ async function readBacklog(pool: Pool, clock: Clock): Promise<Backlog> {
             and d.organization_id <> all(${suspendedOrganizations})
             and not exists (select 1 from erasures e
               where e.organization_id = d.organization_id and e.subject_id = d.webhook_id)
+            and not exists (select 1 from endpoint_queues l where l.organization_id = d.organization_id
+              and l.webhook_id = d.webhook_id and l.due_at = 'infinity')
           limit ${countedAtMost}) c) as due,
         f.oldest, f.waiting, f.leased,
         ${countOfStatus('active')} as active,
@@ -67,7 +70,8 @@ async function readBacklog(pool: Pool, clock: Clock): Promise<Backlog> {
         from endpoint_queues l left join lateral (select d.next_attempt_at as due from deliveries d
           where d.organization_id = l.organization_id and d.webhook_id = l.webhook_id and d.log_day = 'infinity'
             and d.next_attempt_at <= $1
-          order by d.next_attempt_at, d.id limit 1) n on l.organization_id <> all(${suspendedOrganizations})) f`,
+          order by d.next_attempt_at, d.id limit 1) n on l.organization_id <> all(${suspendedOrganizations})
+            and l.due_at is distinct from 'infinity') f`,
     values: [formatTimestamp(clock.now())],
   })
   const [backlog] = rows

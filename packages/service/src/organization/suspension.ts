@@ -54,7 +54,7 @@ export async function resumeOrganization(
   })
 }
 
-/** Locks its status until the transaction ends; `EndpointQueues.holdSuspended` waits for that. */
+/** Locks its status until the transaction ends; `EndpointQueues.hold` waits for that. */
 async function lockStatus(
   tx: Pick<Pool, 'query'>,
   organizationId: string,

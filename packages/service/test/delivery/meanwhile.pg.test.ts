@@ -17,6 +17,7 @@ import {
 } from '../../../testbed/hooks.ts'
 import { lockRow, waitingBackends, waitingChanges } from '../../../testbed/locks.ts'
 import { testService } from '../../../testbed/service.ts'
+import { failureOf } from '../../src/delivery/queue/endpoint-queues.ts'
 
 async function desk() {
   const clock = testClock()
@@ -117,7 +118,7 @@ describe('disabling an endpoint', () => {
     await it.api.patch(it.path, { status: 'active' })
     await makeCustomer(it.api)
     // Somebody who read it while it was disabled, and comes late.
-    await it.queues.failPending(it.endpoint, 'manual', it.clock.now())
+    await it.queues.failPending(it.endpoint, failureOf('manual'), it.clock.now())
     expect(await it.log()).toMatchObject([{ status: 'pending' }])
   })
 

@@ -82,7 +82,7 @@ test('what is pending waits, in nobody’s way, and goes out in order when it is
   expect(await engine.runDue()).toBe(1)
   expect(sent).toEqual([])
   // Nobody looks at it again, and nothing takes it for forgotten.
-  expect(await endpoint_queues(api)).toEqual([{ due_at: null, lease_id: null }])
+  expect(await endpoint_queues(api)).toEqual([{ due_at: Infinity, lease_id: null }])
   expect(await queues.sweep(clock.now(), hour)).toBe(0)
   expect(await engine.runDue()).toBe(0)
   expect((await statuses(api)).map(({ status }) => status)).toEqual(['pending', 'pending'])
@@ -113,7 +113,7 @@ test('an attempt under way is completed, and nothing after it begins', async () 
     { status: 'succeeded', attempt_count: 1 },
     { status: 'pending', attempt_count: 0 },
   ])
-  expect(await endpoint_queues(api)).toEqual([{ due_at: null, lease_id: null }])
+  expect(await endpoint_queues(api)).toEqual([{ due_at: Infinity, lease_id: null }])
   await resume(api)
 })
 
@@ -151,13 +151,13 @@ test('resumed while a worker lets go of its queue, the queue is looked at', asyn
   const { engine, sent } = testEngine(shared(), clock, {
     through: (queues) => ({
       ...queues,
-      async holdSuspended(endpoint) {
+      async hold(endpoint) {
         const client = await shared().database.pool.connect()
         await client.query('begin')
         await client.query('update organizations set suspended_at = null where organization_id = $1', [
           api.organizationId,
         ])
-        const holding = queues.holdSuspended(endpoint)
+        const holding = queues.hold(endpoint)
         await waitingBackends(shared().database, 1)
         await client.query('update endpoint_queues set due_at = $2 where organization_id = $1', [
           api.organizationId,

@@ -53,6 +53,10 @@ const byCode: Readonly<Record<string, Words>> = {
     short: 'Conditions not met',
     help: 'The event did not meet the conditions of the endpoint. Change them, then resend missed events.',
   },
+  paused_too_long: {
+    short: 'Paused too long',
+    help: 'The endpoint was paused for almost as long as the log is kept. Resume it, then resend missed events.',
+  },
   worker_lost: {
     short: 'Interrupted',
     help: 'The sending process ended during the attempt. The receiver may have got the delivery.',

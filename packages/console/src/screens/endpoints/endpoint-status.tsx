@@ -2,10 +2,11 @@ import { queryOptions, useQuery } from '@tanstack/react-query'
 import { answerOf, api, type Webhook } from '../../api/client.ts'
 import { Status, type Tone } from '../../design/status.tsx'
 
-type Health = 'well' | 'missed' | 'failing' | 'disabled' | 'unused'
+type Health = 'well' | 'missed' | 'failing' | 'paused' | 'disabled' | 'unused'
 
 /** The health of an endpoint in a word. */
 export function healthOf({ status, failingSince, missedSince, lastSuccessAt }: Webhook): Health {
+  if (status === 'paused') return 'paused'
   if (status !== 'active') return 'disabled'
   if (failingSince !== null) return 'failing'
   if (missedSince !== null) return 'missed'
@@ -16,6 +17,7 @@ const shown: Readonly<Record<Health, readonly [tone: Tone, words: string]>> = {
   well: ['good', 'Healthy'],
   missed: ['wait', 'Missed events'],
   failing: ['bad', 'Failing'],
+  paused: ['wait', 'Paused'],
   disabled: ['wait', 'Disabled'],
   unused: ['quiet', 'No deliveries yet'],
 }

@@ -86,9 +86,10 @@ function Known({ endpoint }: { readonly endpoint: Webhook }) {
     onError: (error) => sayProblem('Could not ping', error),
   })
   const put = useMutation({
-    mutationFn: (next: 'active' | 'disabled') => answerOf(api().webhooks.update(path.id, { status: next })),
+    mutationFn: (next: 'active' | 'paused' | 'disabled') =>
+      answerOf(api().webhooks.update(path.id, { status: next })),
     onSuccess: ({ status: now }) => {
-      say(now === 'active' ? 'Endpoint enabled' : 'Endpoint disabled')
+      say(`Endpoint ${now === 'active' ? 'enabled' : now}`)
       return renew()
     },
     onError: (error) => sayProblem('Could not change the endpoint', error),
@@ -126,9 +127,15 @@ function Known({ endpoint }: { readonly endpoint: Webhook }) {
                 ? [
                     { title: 'Resend missed events', run: () => setOpen('recover') },
                     { title: 'Rotate secret', run: () => setOpen('rotate') },
-                    status === 'active'
-                      ? { title: 'Disable', run: () => setOpen('disable') }
-                      : { title: 'Enable', run: () => put.mutate('active') },
+                    ...(status === 'active'
+                      ? [{ title: 'Pause', run: () => put.mutate('paused') }]
+                      : [
+                          {
+                            title: status === 'paused' ? 'Resume' : 'Enable',
+                            run: () => put.mutate('active'),
+                          },
+                        ]),
+                    ...(status === 'disabled' ? [] : [{ title: 'Disable', run: () => setOpen('disable') }]),
                     { title: 'Delete', run: () => setOpen('delete'), isDangerous: true },
                   ]
                 : []
@@ -441,6 +448,16 @@ function Trouble({
       </Notice>
     )
   }
+  if (health === 'paused')
+    return (
+      <Notice
+        tone="wait"
+        title="Paused"
+        actions={enable !== null && <Button onClick={enable}>Resume</Button>}
+      >
+        <p>Deliveries are kept as pending, and sent when you resume the endpoint. {log}</p>
+      </Notice>
+    )
   if (health !== 'disabled') return null
   return (
     <Notice

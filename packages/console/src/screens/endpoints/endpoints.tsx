@@ -26,7 +26,7 @@ export function Endpoints() {
   const { may } = useCaller()
   const [isOpen, setOpen] = useState(false)
   const [made, setMade] = useState<{ readonly id: string; readonly secret: string } | null>(null)
-  const query = { status: status as 'active' | 'disabled' | undefined }
+  const query = { status: status as 'active' | 'paused' | 'disabled' | undefined }
   const list = useList({
     key: ['endpoints', query],
     load: (page, signal) =>
@@ -85,6 +85,7 @@ export function Endpoints() {
           value={status}
           options={[
             ['active', 'Active'],
+            ['paused', 'Paused'],
             ['disabled', 'Disabled'],
           ]}
           onChange={(value) => void navigate({ search: { status: value }, replace: true })}

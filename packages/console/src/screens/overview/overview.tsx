@@ -186,7 +186,7 @@ async function readWaiting({ signal }: { readonly signal: AbortSignal }) {
   return { count: total, isMore: total > searchedUpTo * 10 - 1, oldest: last.data[0]?.createdAt ?? null }
 }
 
-const ranks = { failing: 0, disabled: 1, missed: 2, unused: 3, well: 4 } as const
+const ranks = { failing: 0, disabled: 1, missed: 2, paused: 3, unused: 4, well: 5 } as const
 
 /** Those that need attention first. */
 function ByHealth({ endpoints }: { readonly endpoints: readonly Webhook[] }) {

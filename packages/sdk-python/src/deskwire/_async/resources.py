@@ -1611,7 +1611,7 @@ class AsyncWebhooks:
         *,
         timeout: float | None = None,
     ) -> models.Webhook:
-        """Change an endpoint, disable it or make it active again.
+        """Change an endpoint, pause or disable it, or make it active again.
 
         A change of url, events, signatures, status or conditions, and any of an endpoint of another key, needs the read scope of every subscribed type as well. A change of url or events, or to active, makes the caller the registrant; status active resets the failure count. standard is added to signatures only when every secret that signs is in standard base64, as new ones are.
         Needs a key with the scope `webhooks:write`."""

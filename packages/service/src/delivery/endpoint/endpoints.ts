@@ -25,8 +25,9 @@ import {
   retryOnConflict,
 } from '../../kernel/outcome.ts'
 import { type Clock, formatTimestamp } from '../../kernel/timestamps.ts'
-import { endedEndpoints } from '../endpoints-table.ts'
+import { endedEndpoints, pausedEndpoints } from '../endpoints-table.ts'
 import type { Condition } from '../model.ts'
+import { failureOf, type PendingFailure } from '../queue/endpoint-queues.ts'
 import type { EventTypes } from './event-types.ts'
 import { type OptionValues, optionFields, storedOptions, valuesOf } from './options.ts'
 import { webhookFields } from './records.ts'
@@ -34,7 +35,13 @@ import { isSigningSecret, newSecret, secretForm } from './secrets.ts'
 import type { WebhookStore } from './store.ts'
 import { sealResponse, type Vault } from './vault.ts'
 import type { VerifyReceiver } from './verify-receiver.ts'
-import { type SignatureScheme, type WebhookRecord, type WebhookRow, webhookRecord } from './webhook.ts'
+import {
+  type SignatureScheme,
+  statusOf,
+  type WebhookRecord,
+  type WebhookRow,
+  webhookRecord,
+} from './webhook.ts'
 
 /** Endpoints per organization (specification 9.1). */
 const endpointLimit = 50
@@ -44,6 +51,9 @@ const endpointLimit = 50
  * KiB.
  */
 const signingLimit = 20
+
+/** The part of the log's time for which a paused endpoint keeps a delivery: of 30 days 29. */
+const keptWhilePaused = 29 / 30
 
 /** Whether a URL may be a receiver: null, or why not. Always resolves anew. */
 export type CheckTarget = (url: string) => Promise<Problem | null>
@@ -60,7 +70,9 @@ interface EndpointServices {
   readonly rotationOverlap: number
   /** Milliseconds that an endpoint may fail before it is disabled. */
   readonly disableAfter: number
-  readonly failPending: (organizationId: string, webhookId: string, reason: string) => Promise<void>
+  readonly failPending: (organizationId: string, webhookId: string, failure: PendingFailure) => Promise<void>
+  /** How far back the log goes, in milliseconds. */
+  readonly retention: number
   readonly wake: () => void
 }
 
@@ -130,7 +142,8 @@ export function createEndpoints(services: EndpointServices) {
         if (after === row) return shown
         const activated = row.status === 'disabled' && after.status === 'active'
         // Deliveries that were pending when it was disabled must fail, even if no worker has processed them yet.
-        if (activated) await services.failPending(caller.organizationId, id, row.disabled_reason ?? 'manual')
+        if (activated)
+          await services.failPending(caller.organizationId, id, failureOf(row.disabled_reason ?? 'manual'))
         const reset = after.failing_since === null && row.failing_since !== null
         const registers =
           activated || after.api_key_id !== row.api_key_id || after.console_link_id !== row.console_link_id
@@ -209,6 +222,26 @@ export function createEndpoints(services: EndpointServices) {
     dropPrevious: (caller: Caller, id: string): Promise<Outcome<null>> =>
       withOwn(caller, id, store.dropPrevious),
 
+    /**
+     * Fails deliveries of paused endpoints that the log would soon no longer show, while it shows that they failed.
+     */
+    failPaused(): Promise<void> {
+      const before = clock.now() - services.retention * keptWhilePaused
+      return byOrganization<{ organization_id: string; id: string }>(
+        services.database.forSeveral,
+        (failed) => pausedEndpoints(notServedOrganizations, failed),
+        [formatTimestamp(before)],
+        async (organizationId, rows) => {
+          for (const { id } of rows)
+            await services.failPending(organizationId, id, {
+              code: 'paused_too_long',
+              message: 'the endpoint was paused for too long',
+              before,
+            })
+        },
+      )
+    },
+
     /** Removes those that have ended, with their log. */
     removeEnded: (): Promise<void> =>
       byOrganization<{ organization_id: string; id: string }>(
@@ -253,14 +286,20 @@ export function createEndpoints(services: EndpointServices) {
     row: WebhookRow,
     body: unknown,
   ): Promise<Result<{ readonly after: WebhookRow; readonly headers: OwnHeaders | null }, Problem>> {
-    const { url, description, events, signatures, status, options } = row
+    const { url, description, events, signatures, options } = row
+    const status = statusOf(row)
     const expiresAt = row.ends_at === null ? null : formatTimestamp(row.ends_at.getTime())
     const before = { url, description, events, signatures, expiresAt, status, ...valuesOf(options) }
     const parsed = parsePatch(shapes.change, before, body)
     if (!parsed.ok) return parsed
     const { draft, sent } = parsed.value
-    const given = draft as GivenFields & Pick<WebhookRow, 'status'>
-    const after = { ...fieldsOf(given), status: given.status, options: storedOptions(given, options) }
+    const given = draft as GivenFields & { readonly status: ReturnType<typeof statusOf> }
+    const isPaused = given.status === 'paused'
+    const after = {
+      ...fieldsOf(given),
+      status: given.status === 'disabled' ? given.status : ('active' as const),
+      options: storedOptions(given, options, isPaused),
+    }
     const headers = sent.has('headers') && given.headers != null ? given.headers : null
     const tooSoon = given.expiresAt === expiresAt ? null : refuseEnd(given.expiresAt, clock.now())
     if (tooSoon !== null) return fail(tooSoon)
@@ -272,7 +311,8 @@ export function createEndpoints(services: EndpointServices) {
       const unreadable = eventTypes.unreadable(caller.scopes, subscribed)
       if (unreadable !== null) return fail(unreadable)
     }
-    const activates = sent.has('status') && after.status === 'active'
+    const activates =
+      sent.has('status') && after.status === 'active' && !(isPaused && row.status === 'active')
     if (sent.has('url') || (activates && row.status === 'disabled')) {
       const refusal = await checkTarget(after.url)
       if (refusal !== null) return fail(refusal)
@@ -500,7 +540,10 @@ export function webhookShapes(events: readonly string[]): {
     ...optionFields,
   }
   const status = {
-    ...choice(['active', 'disabled'], { initial: 'active', description: 'active resets the failure count.' }),
+    ...choice(['active', 'paused', 'disabled'], {
+      initial: 'active',
+      description: 'active resets the failure count; paused keeps deliveries until it is active again.',
+    }),
   }
   const changed = { ...fields, status }
   const shown = Object.keys(webhookFields(events)).filter((name) => !Object.hasOwn(changed, name))

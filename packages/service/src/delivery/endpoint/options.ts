@@ -188,14 +188,17 @@ export function valuesOf(options: EndpointOptions | null): OptionValues {
 export function storedOptions(
   values: OptionValues,
   before: EndpointOptions | null = null,
+  isPaused = false,
 ): EndpointOptions | null {
-  const others = Object.entries(before ?? {}).filter(([name]) => !Object.hasOwn(optionFields, name))
+  const others = Object.entries(before ?? {}).filter(
+    ([name]) => name !== 'paused' && !Object.hasOwn(optionFields, name),
+  )
   const stored = names.flatMap((name) => {
     const value = name === 'headers' ? headerNames(values.headers) : values[name]
     const isDefault = value == null || value === optionFields[name].initial || isEmpty(value)
     return isDefault ? [] : [[name, value] as const]
   })
-  const all = [...stored, ...others]
+  const all = [...stored, ...others, ...(isPaused ? [['paused', true] as const] : [])]
   return all.length === 0 ? null : (Object.fromEntries(all) as EndpointOptions)
 }
 
@@ -212,9 +215,9 @@ function headerNames(given: unknown): readonly string[] | null {
 /** The options that a record shows. */
 export function shownOptions(options: EndpointOptions | null): {
   headerNames?: readonly string[]
-} & Omit<EndpointOptions, 'headers'> {
+} & Omit<EndpointOptions, 'headers' | 'paused'> {
   if (options === null) return {}
-  const { headers: headerNames, ...others } = options
+  const { headers: headerNames, paused: _, ...others } = options
   return { ...(headerNames === undefined ? {} : { headerNames }), ...others }
 }
 

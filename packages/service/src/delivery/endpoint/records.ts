@@ -14,7 +14,7 @@ import {
   uuid,
   words,
 } from '../../openapi/field-schemas.ts'
-import type { DeliveryErrorCode } from '../model.ts'
+import type { FailureCode } from '../model.ts'
 import { shownOptionFields } from './options.ts'
 import { secretForm } from './secrets.ts'
 import type { Stats, StatsPoint } from './stats.ts'
@@ -32,7 +32,8 @@ const attemptErrors = {
   subject_unavailable: 'the API would not serve the subject to the registrant: nothing was sent',
   worker_lost:
     'the worker died while it sent this delivery alone: it may have arrived; counts neither for nor against the endpoint',
-} as const satisfies Record<DeliveryErrorCode, string>
+  paused_too_long: 'the endpoint was paused until shortly before the log would end: nothing was sent',
+} as const satisfies Record<FailureCode, string>
 
 /** Of deliveries that were skipped. */
 const skipErrors = {
@@ -67,7 +68,10 @@ export function webhookFields(events: readonly string[]): Shown<WebhookRecord> {
       'How deliveries are signed: `service` by X-Service-Signature, always; `standard` by the headers of Standard Webhooks as well; `v1a` in these also with the key pair of the organization (Ed25519).',
     ),
     ...shownOptionFields,
-    status: field(words('active', 'disabled'), 'A disabled endpoint gets no events.'),
+    status: field(
+      words('active', 'paused', 'disabled'),
+      'A paused endpoint gets its deliveries once it is active, a disabled one no events.',
+    ),
     disabledReason: field(
       nullable(words('failing', 'address_not_public', 'registrant_revoked', 'manual', 'gone')),
       'Why it is disabled; null while active.',

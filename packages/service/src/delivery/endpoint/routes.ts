@@ -45,7 +45,11 @@ export function endpointApi(kinds: readonly Kind[]) {
     path: '/v1/webhooks',
     id: 'listWebhooks',
     summary: 'List endpoints',
-    query: { ...paging, status: word(['active', 'disabled'], 'Has this status.'), ...createdBetween },
+    query: {
+      ...paging,
+      status: word(['active', 'paused', 'disabled'], 'Has this status.'),
+      ...createdBetween,
+    },
     answers: {
       200: {
         description: 'A page of endpoints, newest first.',
@@ -152,7 +156,7 @@ const changeWebhook = route({
   method: 'patch',
   path: '/v1/webhooks/{id}',
   id: 'updateWebhook',
-  summary: 'Change an endpoint, disable it or make it active again',
+  summary: 'Change an endpoint, pause or disable it, or make it active again',
   description:
     'A change of url, events, signatures, status or conditions, and any of an endpoint of another key, needs the read scope of every subscribed type as well. A change of url or events, or to active, makes the caller the registrant; status active resets the failure count. standard is added to signatures only when every secret that signs is in standard base64, as new ones are.',
   body: 'WebhookPatch',

@@ -10,7 +10,7 @@ import {
 } from '../../journal/functions.ts'
 import type { CallUnderClock } from '../../journal/journal.ts'
 import { formatTimestamp } from '../../kernel/timestamps.ts'
-import { fromShown, hasNotEnded, shownColumns } from '../endpoints-table.ts'
+import { fromShown, hasNotEnded, shownColumns, shownStatus } from '../endpoints-table.ts'
 import {
   insertDeliveriesFunction,
   missedFunction,
@@ -96,7 +96,7 @@ export function createWebhookStore(
       { limit, offset }: { readonly limit: number; readonly offset: number },
       now: number,
     ) {
-      const where = `${hasNotEnded} and ($3::text is null or w.status = $3)
+      const where = `${hasNotEnded} and ($3::text is null or ${shownStatus} = $3)
         and ($4::timestamptz is null or w.created_at > $4) and ($5::timestamptz is null or w.created_at < $5)
         order by w.created_at desc, w.id desc`
       const rows = await select(organizationId, now, where, status, createdAfter, createdBefore)

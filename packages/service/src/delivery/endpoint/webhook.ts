@@ -36,9 +36,14 @@ export interface WebhookRow {
   readonly updated_at: Date
 }
 
+/** As the API shows and takes it: a row has `paused` among its options, so that all else treats it as active. */
+export function statusOf({ status, options }: Pick<WebhookRow, 'status' | 'options'>) {
+  return status === 'active' && options?.paused ? 'paused' : status
+}
+
 /** The record without its secret. `disableAfter`: how long an endpoint may fail, in milliseconds. */
 export function webhookRecord(organizationId: string, row: WebhookRow, disableAfter: number) {
-  const isFailing = row.status === 'active' && row.failing_since !== null
+  const isFailing = statusOf(row) === 'active' && row.failing_since !== null
   return {
     id: row.id,
     object: 'webhook' as const,
@@ -48,7 +53,7 @@ export function webhookRecord(organizationId: string, row: WebhookRow, disableAf
     events: row.events,
     signatures: row.signatures,
     ...shownOptions(row.options),
-    status: row.status,
+    status: statusOf(row),
     disabledReason: row.disabled_reason,
     disabledAt: shown(row.disabled_at),
     failingSince: shown(row.failing_since),

@@ -144,7 +144,8 @@ interface StoredEvent {
 
 function endpointIn(row: TextRow): Claim['endpoint'] {
   const [url, disabledReason = null, scopes, secrets, ...others] = row
-  const [standard, asymmetric, suspended, options = null, reportedState = null] = others
+  const [standard, asymmetric, suspended, text = null, reportedState = null] = others
+  const settings = optionsIn(text)
   return {
     url: String(url),
     disabledReason,
@@ -152,9 +153,9 @@ function endpointIn(row: TextRow): Claim['endpoint'] {
     sealedSecrets: secrets?.split(' ').map((hex) => Buffer.from(hex, 'hex')) ?? [],
     standardSignatures: standard != null,
     asymmetricSignature: asymmetric != null,
-    suspended: suspended != null,
+    held: suspended != null || (disabledReason === null && settings.options?.paused === true),
     reportedState,
-    ...optionsIn(options),
+    ...settings,
   }
 }
 

@@ -12,6 +12,8 @@
 -- A queue that a worker holds is not changed, as its row would get a version with each commit: that worker is
 -- notified, and looks again before it releases the queue. Both lock the queue, so that they do not miss each other.
 --
+-- A queue that is held, as its endpoint is paused, is due at 'infinity' and stays so.
+--
 -- Returns as `large` whether workers have to create the deliveries, and as `woken`, by endpoint, the priority of each
 -- queue of which a worker has to be notified, and the worker that holds it or null.
 create function create_deliveries(
@@ -49,10 +51,12 @@ begin
             case when w.options ? 'skipOwn' then w.api_key_id::text end) end as reason offset 0) s
       where w.organization_id = p_organization_id and w.id = any(p_webhooks)));
 
-  select array_agg(q.webhook_id) filter (where q.lease_id is null and coalesce(q.due_at > p_now, true)),
+  select array_agg(q.webhook_id) filter (where q.lease_id is null and coalesce(q.due_at > p_now, true)
+        and q.due_at is distinct from 'infinity'),
       coalesce(jsonb_object_agg(q.webhook_id, jsonb_build_array(q.priority, case when q.lease_until > p_now
         then q.worker_id end))
-        filter (where q.lease_id is not null or coalesce(q.due_at > p_now, true)), '{}')
+        filter (where q.lease_id is not null or coalesce(q.due_at > p_now, true)
+          and q.due_at is distinct from 'infinity'), '{}')
     into v_idle, v_woken
     from (select l.webhook_id, l.due_at, l.lease_id, l.lease_until, l.worker_id, l.priority from endpoint_queues l
       where l.organization_id = p_organization_id and l.webhook_id = any(p_webhooks) order by l.webhook_id

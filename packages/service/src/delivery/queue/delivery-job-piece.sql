@@ -10,7 +10,8 @@
 -- ones unless the recovery includes them: then a new delivery is created. It waits a minute while the endpoint is
 -- disabled, and while deliveries of a large commit in its window are still to be created.
 --
--- Either waits while `p_backlog` deliveries are due at the endpoint, so that new events do not wait behind all of it.
+-- Either waits while the endpoint is paused, and while `p_backlog` deliveries are due at it, so that new events do not
+-- wait behind all of it.
 --
 -- The position moves in the same transaction, so each event is looked at once. One piece of an organization runs at a
 -- time; it waits 250 ms for the clock row and then raises lock_not_available. The clock row keeps retries and disabling
@@ -30,6 +31,7 @@ declare
   v_position uuid;
   v_again boolean;
   v_disabled text;
+  v_is_paused boolean;
   v_types text[];
   v_conditions jsonb;
   v_own_key text;
@@ -52,11 +54,11 @@ begin
   perform lock_clock(p_organization_id);
   while v_left > 0 loop
     select j.webhook_id, j.id, j.kind = 'recovery', j.since, j.until, j.position, j.include_succeeded,
-        w.disabled_reason, coalesce(j.types, w.events),
+        w.disabled_reason, coalesce(w.options ? 'paused', false), coalesce(j.types, w.events),
         case when j.types is null then w.options->'conditions' else j.conditions end,
         case when j.types is not null then j.own_key when w.options ? 'skipOwn' then w.api_key_id::text end
       into v_webhook_id, v_id, v_is_recovery, v_since, v_until, v_position, v_again,
-        v_disabled, v_types, v_conditions, v_own_key
+        v_disabled, v_is_paused, v_types, v_conditions, v_own_key
       from delivery_jobs j join webhooks w on w.organization_id = j.organization_id and w.id = j.webhook_id
       where j.organization_id = p_organization_id and j.due_at <= p_now
       order by j.due_at, j.since, j.webhook_id, j.id limit 1;
@@ -67,6 +69,8 @@ begin
     v_waits_until := null;
     if v_disabled is not null then
       v_waits_until := case when v_is_recovery then p_now + interval '1 minute' end;
+    elsif v_is_paused then
+      v_waits_until := p_now + interval '1 minute';
     else
       perform 1 from deliveries d where d.organization_id = p_organization_id and d.webhook_id = v_webhook_id
         and d.log_day = 'infinity' and d.next_attempt_at <= p_now offset p_backlog - 1 limit 1;

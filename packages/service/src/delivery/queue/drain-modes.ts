@@ -50,8 +50,7 @@ export interface DrainSituation {
   readonly hasBacklog: boolean
   readonly hasMore: boolean
   /**
-   * No other queue of its priority waits for a permit, it sends no delivery alone, and its organization is not
-   * suspended.
+   * No other queue of its priority waits for a permit, it sends no delivery alone, and it is not held.
    */
   readonly mayClaim: boolean
   readonly mayStart: boolean

@@ -20,7 +20,7 @@ import type { Completion } from './complete.ts'
 import type { ConcurrencyLimiter, EndpointLimiter, EndpointLimits, RunningAttempt } from './concurrency.ts'
 import type { DisablePolicy } from './disable-policy.ts'
 import { type DrainMode, type DrainSituation, moveTo, nextMode } from './drain-modes.ts'
-import type { EndpointQueues } from './endpoint-queues.ts'
+import { type EndpointQueues, failureOf } from './endpoint-queues.ts'
 import { goBackTo, type ReadPosition, readOn, unread } from './read-position.ts'
 import type { Sign } from './signer.ts'
 
@@ -70,8 +70,11 @@ export class Drain {
   #wasWoken = false
   /** One delivery is sent alone: nothing more is claimed. */
   #isAlone = false
-  /** The organization is suspended: attempts under way are completed, and the queue waits until it is resumed. */
-  #isSuspended = false
+  /**
+   * The organization is suspended or the endpoint paused: attempts under way are completed, and the queue waits until
+   * that ends.
+   */
+  #isHeld = false
   /** The last claim was full. */
   #hasBacklog = false
   #wasLost = false
@@ -213,8 +216,8 @@ export class Drain {
   /** Takes the deliveries that are to be sent now; false when the lease was lost. */
   async #accept(claim: Claim): Promise<boolean> {
     const { queues, clock, log } = this.#services
-    this.#isSuspended = claim.endpoint.suspended
-    if (this.#isSuspended) {
+    this.#isHeld = claim.endpoint.held
+    if (this.#isHeld) {
       this.#latestClaim = { claim, sign: this.#latestClaim?.sign ?? null }
       this.#leaveWaiting()
       this.#hasMore = false
@@ -237,7 +240,7 @@ export class Drain {
         this.#hasMore = false
         return true
       }
-      await queues.failPending(this.#endpoint, this.#disabled, clock.now())
+      await queues.failPending(this.#endpoint, failureOf(this.#disabled), clock.now())
     }
     if (claim.aloneLeft === sentAlone)
       log.warn(
@@ -297,8 +300,8 @@ export class Drain {
   async #release(): Promise<void> {
     this.#leaveWaiting()
     if (!(await this.#write('release'))) return this.#lose()
-    if (this.#isSuspended) {
-      await this.#services.queues.holdSuspended(this.#endpoint)
+    if (this.#isHeld) {
+      await this.#services.queues.hold(this.#endpoint)
       this.#hasMore = false
     }
     this.#move('ended')
@@ -323,7 +326,7 @@ export class Drain {
       hasBacklog: this.#hasBacklog,
       hasMore: this.#hasMore,
       mayClaim:
-        !this.#isAlone && !this.#isSuspended && !(this.#hasMore && this.#limiter.mustYield(this.#hasBacklog)),
+        !this.#isAlone && !this.#isHeld && !(this.#hasMore && this.#limiter.mustYield(this.#hasBacklog)),
       mayStart,
       isPaced: deliveries.waiting > 0 && this.#limiter.isPaced,
       waiting: deliveries.waiting,
@@ -337,7 +340,7 @@ export class Drain {
         this.#worker.rests() &&
         !shutdown.isRequested &&
         !this.#isAlone &&
-        !this.#isSuspended &&
+        !this.#isHeld &&
         this.#disabled === null &&
         this.#limiter.isProven,
       hasRested: mode === 'resting' && this.#elapsed() >= this.#restsUntil,

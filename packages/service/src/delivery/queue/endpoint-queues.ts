@@ -94,23 +94,28 @@ export function createEndpointQueues(
     },
 
     /**
-     * Hides the queue from searches while its organization is suspended or served elsewhere. A resumption makes it due
-     * again.
+     * Hides the queue from searches and commits while its endpoint is paused, or its organization suspended or served
+     * elsewhere. A resumption makes it due again.
      */
-    async holdSuspended({ organizationId, webhookId }: EndpointKey): Promise<void> {
+    async hold({ organizationId, webhookId }: EndpointKey): Promise<void> {
       await database.of(organizationId).query(holdStatement, [organizationId, webhookId])
     },
 
-    /** Fails what is pending on a disabled endpoint, except what reaches those too. */
+    /**
+     * Fails what is pending on a disabled endpoint, except what reaches those too; or on a paused one what was created
+     * before `before`.
+     */
     async failPending(
       { organizationId, webhookId }: EndpointKey,
-      reason: string,
+      { code, message, before = null }: PendingFailure,
       now: number,
     ): Promise<void> {
+      const values = [organizationId, webhookId, formatTimestamp(now), failureIndexes[code], code, message]
+      const from = before === null ? null : formatTimestamp(before)
       for (let failed = failedAtOnce; failed === failedAtOnce; ) {
         const { rows } = await database.of(organizationId).query<{ failed: number }>({
-          text: `select ${failPendingFunction.name}($1, $2, $3, $4, ${failedAtOnce}) as failed ${fromOrganization}`,
-          values: [organizationId, webhookId, formatTimestamp(now), reason],
+          text: `select ${failPendingFunction.name}($1, $2, $3, $4, $5, $6, $7, ${failedAtOnce}) as failed ${fromOrganization}`,
+          values: [...values, from],
         })
         failed = rows[0]?.failed ?? 0
       }
@@ -138,6 +143,19 @@ export function createEndpointQueues(
   }
 }
 
+export interface PendingFailure {
+  readonly code: 'endpoint_disabled' | 'paused_too_long'
+  readonly message: string
+  /** Milliseconds since the Unix epoch; null: the endpoint is disabled. */
+  readonly before?: number | null
+}
+
+/** What becomes of pending deliveries when their endpoint is disabled. */
+export const failureOf = (reason: string): PendingFailure => ({
+  code: 'endpoint_disabled',
+  message: `the endpoint was disabled: ${reason}`,
+})
+
 interface FoundQueue {
   readonly organization_id: string
   readonly webhook_id: string
@@ -158,16 +176,14 @@ export const searchStatement: string = fillTemplate(sql('./search-queues.sql'), 
   failing: String(foundAtOnce.failing),
 })
 const isolateStatement = sql('./isolate-delivery.sql')
-const holdStatement = sql('./hold-suspended.sql')
+const holdStatement = sql('./hold-queue.sql')
 
 export const disableFunction: SchemaFunction = schemaObject(sql('./disable-webhook.sql'), [lockClockFunction])
 
-export const failPendingFunction: SchemaFunction = schemaObject(
-  fillTemplate(sql('./fail-pending.sql'), {
-    endpoint_disabled: String(failureIndexes.endpoint_disabled),
-  }),
-  [archiveAttemptsFunction, countDeliveriesFunction],
-)
+export const failPendingFunction: SchemaFunction = schemaObject(sql('./fail-pending.sql'), [
+  archiveAttemptsFunction,
+  countDeliveriesFunction,
+])
 
 export const retryNowFunction: SchemaFunction = schemaObject(sql('./retry-now.sql'), [wakeQueuesFunction])
 

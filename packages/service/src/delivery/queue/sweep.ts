@@ -126,7 +126,7 @@ export async function sweepQueues(pool: Queryable, now: number, longestLease: nu
   for (let last: QueueRow = { organization_id: nilUuid, webhook_id: nilUuid }; ; ) {
     const { rows } = await pool.query<QueueRow & { stray: boolean }>({
       text: `select l.organization_id, l.webhook_id, l.lease_until > $2
-               or l.lease_id is null and (l.due_at is null or l.due_at > $3) and l.organization_id <> all(${suspendedOrganizations})
+               or l.lease_id is null and (l.due_at is null or l.due_at > $3 and l.due_at < 'infinity') and l.organization_id <> all(${suspendedOrganizations})
                  and (select d.next_attempt_at from deliveries d where d.organization_id = l.organization_id
                    and d.webhook_id = l.webhook_id and d.log_day = 'infinity' order by d.next_attempt_at, d.id limit 1) <= $1
                as stray

@@ -5,7 +5,7 @@
  * A **tally** is an array with a count at each index. Indexes are stored, so they keep their meaning: add new ones at
  * the end.
  */
-import type { AttemptResult, DeliveryErrorCode } from '../model.ts'
+import type { AttemptResult, FailureCode } from '../model.ts'
 
 /** Upper bounds of an attempt's duration in milliseconds, exclusive; the last bucket has what took longer. */
 export const durationBounds: readonly number[] = [
@@ -27,8 +27,9 @@ export const failureIndexes = {
   endpoint_disabled: 36,
   subject_unavailable: 37,
   worker_lost: 38,
-} as const satisfies Record<DeliveryErrorCode, number>
-const indexCount = 39
+  paused_too_long: 39,
+} as const satisfies Record<FailureCode, number>
+const indexCount = 40
 
 export function meaningOf(
   index: number,
