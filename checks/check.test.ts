@@ -116,6 +116,7 @@ test('--json has the checks of a moment, with the packages that they need', () =
     { name: 'sql', packages: 'postgresql postgresql-.*-plpgsql-check' },
     { name: 'agents', packages: '' },
     { name: 'lint-api', packages: '' },
+    { name: 'linters', packages: 'python3-venv golang-go' },
   ])
 })
 

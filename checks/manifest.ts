@@ -130,6 +130,13 @@ export const checks: Readonly<Record<string, Check>> = {
     minutes: 1,
     when: 'push',
   },
+  linters: {
+    shows: 'zizmor, gitleaks, squawk and oasdiff find nothing in workflow, history, schema and API',
+    program: ['checks/linters.ts'],
+    needs: [python, go, history, registries],
+    minutes: 3,
+    when: 'push',
+  },
   console: {
     shows: 'every screen of the console and every sort of page below /docs is whole in Chromium',
     program: ['node_modules/vitest/vitest.mjs', 'run', '--mode', 'console'],
