@@ -1201,7 +1201,7 @@ create type commit_limits as (
   max_bytes bigint,
   -- The delete of the call also removes the rows that it would only detach from what is removed.
   erases boolean,
-  -- The kinds of its changes; each operation with its kind, and find with the kind of a change that has terms; checks.
+  -- The kinds of its changes; each operation with its kind, and index with the kind of a change that has terms; checks.
   kinds text[],
   operations text[],
   checks text[],
@@ -1365,13 +1365,13 @@ begin
       insert into erasures (organization_id, what, subject_id, removed_id, field, removed_at)
         select p_organization_id, 'reference', d.id, d.removed_id, 'customerId', p_stamp from detached d
         on conflict do nothing)
-    select array_agg(row('conversation', w.id, w.told, null,
-        case when w.told is not null then '{conversation.deleted}'::text[] end, null, p_of.trace_context, p_of.cause,
-        -(w.told is not null)::int,
+    select array_agg(row('conversation', w.id, w.reported, null,
+        case when w.reported is not null then '{conversation.deleted}'::text[] end, null, p_of.trace_context, p_of.cause,
+        -(w.reported is not null)::int,
         coalesce(octet_length(w.body), 0) - octet_length(w.old_body),
         coalesce(version_term_of(w.body), 0)::numeric - version_term_of(w.old_body),
         coalesce(content_term(w.body), 0)::numeric - content_term(w.old_body), 0)::written_row) into v_found
-      from (select g.id, g.body as told, null as body, g.old_body from gone g
+      from (select g.id, g.body as reported, null as body, g.old_body from gone g
         union all select d.id, null, d.body, d.old_body from detached d) w;
     v_all := v_all || v_found;
   end if;
@@ -1400,13 +1400,13 @@ begin
       insert into erasures (organization_id, what, subject_id, removed_id, field, removed_at)
         select p_organization_id, 'reference', d.id, d.removed_id, '/assigneeId', p_stamp from detached d
         on conflict do nothing)
-    select array_agg(row('conversation', w.id, w.told, null,
-        case when w.told is not null then '{conversation.deleted}'::text[] end, null, p_of.trace_context, p_of.cause,
-        -(w.told is not null)::int,
+    select array_agg(row('conversation', w.id, w.reported, null,
+        case when w.reported is not null then '{conversation.deleted}'::text[] end, null, p_of.trace_context, p_of.cause,
+        -(w.reported is not null)::int,
         coalesce(octet_length(w.body), 0) - octet_length(w.old_body),
         coalesce(version_term_of(w.body), 0)::numeric - version_term_of(w.old_body),
         coalesce(content_term(w.body), 0)::numeric - content_term(w.old_body), 0)::written_row) into v_found
-      from (select g.id, g.body as told, null as body, g.old_body from gone g
+      from (select g.id, g.body as reported, null as body, g.old_body from gone g
         union all select d.id, null, d.body, d.old_body from detached d) w;
     v_all := v_all || v_found;
   end if;
@@ -1574,7 +1574,7 @@ begin
     select array_agg(row('conversation', u.id, u.body, v_tail, u.events, u.changed, u.trace_context, u.cause,
         0, octet_length(u.body) - u.bytes, version_term(u.id, v_stamp)::numeric - u.old_term,
         content_term(u.body)::numeric - u.old_content, 0)::written_row) into v_changed from changed u;
-    if 'find conversation' = any(p_operations) then
+    if 'index conversation' = any(p_operations) then
       insert into conversations_words (organization_id, id, created_at, terms)
         select p_organization_id, c.id, c.created_at, c.terms
           from unnest(v_changed) u join unnest(p_changes) c on c.id = u.id and c.terms is not null
@@ -1744,7 +1744,7 @@ begin
   -- 8. Events, and the counters afterwards of each kind that was written. The body of a change is in its first
   -- event alone; the ids of its events differ in the last digit, so `offset 0` makes one id for all of them.
 
-  with told as (
+  with inserted as (
     insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, changed,
         cause)
       select p_organization_id, event_of_change(w.event_id, e.place), e.type, v_stamp, w.kind, w.id,
@@ -1764,8 +1764,8 @@ begin
       null)::new_delivery), (
       select jsonb_object_agg(w.id, coalesce(v_receipt, w.tail)) from unnest(v_written) w where w.tail is not null), (
       select array_agg(a.id) from active_endpoints(p_organization_id) a
-        where a.events && array(select unnest(event_patterns(o.type)) from told o))
-    into v_events, v_done, v_endpoints from told t;
+        where a.events && array(select unnest(event_patterns(o.type)) from inserted o))
+    into v_events, v_done, v_endpoints from inserted t;
 
   -- 9. Deliveries.
 

@@ -192,7 +192,7 @@ export const kindFaults: readonly Fault[] = [
   {
     name: 'an object is found by what it said before',
     file: kind,
-    change: { "if 'find __kind__' = any(p_operations) then": 'if false then' },
+    change: { "if 'index __kind__' = any(p_operations) then": 'if false then' },
     killers: ['lists/search.pg.test.ts'],
     titled: 'follows changes',
   },
@@ -293,7 +293,7 @@ export const kindFaults: readonly Fault[] = [
   {
     name: 'a dependent goes without an event',
     file: unlink,
-    change: { "case when w.told is not null then '{__removed_event__}'::text[] end": 'null::text[]' },
+    change: { "case when w.reported is not null then '{__removed_event__}'::text[] end": 'null::text[]' },
     killers: ['stream/commit-outcomes.pg.test.ts'],
     titled: 'a removal takes',
   },
@@ -301,7 +301,7 @@ export const kindFaults: readonly Fault[] = [
     name: 'a row that loses a reference has an event',
     file: unlink,
     change: {
-      "case when w.told is not null then '{__removed_event__}'::text[] end": "'{__removed_event__}'::text[]",
+      "case when w.reported is not null then '{__removed_event__}'::text[] end": "'{__removed_event__}'::text[]",
     },
     killers: ['http/customer-deletion.pg.test.ts'],
     titled: 'to the byte',
@@ -316,7 +316,7 @@ export const kindFaults: readonly Fault[] = [
   {
     name: 'a detached row counts as removed',
     file: unlink,
-    change: { '-(w.told is not null)::int,': '-1,' },
+    change: { '-(w.reported is not null)::int,': '-1,' },
     killers: ['http/customer-deletion.pg.test.ts'],
     titled: 'to the byte',
   },

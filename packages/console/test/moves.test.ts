@@ -1,8 +1,8 @@
 /** What the console offers to do with an object is what the service lets happen to it. */
 import { expect, test } from 'vitest'
-import * as booking from '../../service/src/desk/booking/moves.ts'
-import * as conversation from '../../service/src/desk/conversation/moves.ts'
-import { changeableWhenClosed, ticketMoves } from '../../service/src/desk/ticket/moves.ts'
+import * as booking from '../../service/src/desk/booking/transitions.ts'
+import * as conversation from '../../service/src/desk/conversation/transitions.ts'
+import { changeableWhenClosed, ticketMoves } from '../../service/src/desk/ticket/transitions.ts'
 import { bookingMoves } from '../src/screens/bookings/moves.ts'
 import * as shownConversations from '../src/screens/conversations/moves.ts'
 import * as shownTickets from '../src/screens/tickets/moves.ts'

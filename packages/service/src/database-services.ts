@@ -7,7 +7,6 @@ import type { Pool } from 'pg'
 import type { Registry } from 'prom-client'
 import { createLookUp, createUseRecorder } from './auth/authenticator.ts'
 import { scopeNames } from './auth/scopes.ts'
-import { webhookRoutes } from './bound-routes.ts'
 import type { Directory } from './databases/directory.ts'
 import { createDirectorySweep } from './databases/settle.ts'
 import { type Database, FairPool, unshared } from './db/fair-pool.ts'
@@ -66,6 +65,7 @@ import { erasePayloads } from './retention/erasure.ts'
 import { missingLogWeeks } from './retention/log-weeks.ts'
 import { createMaintenance, largestStores, storesRanked } from './retention/maintenance.ts'
 import { schemaOf } from './schema.ts'
+import { webhookRoutes } from './webhook-routes.ts'
 
 export interface DatabaseHandle {
   /** Its name in DESKWIRE_DATABASES; null when it is the only one. */

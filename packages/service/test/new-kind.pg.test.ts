@@ -66,7 +66,7 @@ const invoice = defineKind({
     'invoice.deleted': 'an invoice is deleted, by itself or with its customer',
   },
   removedEvent: 'invoice.deleted',
-  reports: {
+  documentedEvents: {
     fields: {
       status: { always: ['invoice.updated'], sometimes: ['invoice.paid'] },
       paidAt: { always: ['invoice.updated', 'invoice.paid'] },

@@ -148,15 +148,15 @@ export class RequestAdmission {
     const acquire = (cost: number) => this.#responses.tryAcquire(organizationId, cost)
     const admitted = new Admitted(permit instanceof Promise ? await permit : permit, acquire)
     request.admitted = admitted
-    const cost = this.#bytesOf(request, organizationId)
+    const cost = isRead(request) ? this.#expect(request, organizationId) : bodyBytes(request)
     if (cost <= uncounted) return
     const queue = isRead(request) ? this.#responses : this.#bodies
     const memory = queue.acquire(organizationId, { cost, signal })
     admitted.reserve(memory instanceof Promise ? await memory : memory)
   }
 
-  #bytesOf(request: FastifyRequest, organizationId: string): number {
-    if (!isRead(request)) return bodyBytes(request)
+  /** Offloads a read whose response is expected to be large. Returns the bytes to reserve for the response. */
+  #expect(request: FastifyRequest, organizationId: string): number {
     const query = searchParameters(request)
     const expected = this.#sizes.of(organizationId, String(request.routeOptions.url), rowsOf(query))
     // Waiting readers are notified in this thread alone, and a HEAD sends nothing.
@@ -236,7 +236,7 @@ const tooManyStreams = problem(
   `This key has ${readerLimits.streamsOfKey} streams of events open, as many as it may in one process of the service. Close some, or use another key.`,
 )
 
-/** Bytes reserved for an unknown response: with 1 MiB, forty first pages of 6 MB were made together. */
+/** Bytes reserved for a response of unknown size. With 1 MiB, forty first pages of 6 MB would be made together. */
 const unknown = 4 * mebibyte
 const maxEntries = 10_000
 /** An expectation falls by this part of the difference with each smaller response. */

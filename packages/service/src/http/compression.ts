@@ -1,5 +1,5 @@
 /**
- * Compresses responses for clients that accept it (decision 42): unchanging content once, responses to a key as they
+ * Compresses responses for clients that accept it: unchanging content once, responses to a key as they
  * are sent, large ones in pieces by threads of the process.
  */
 import { pipeline, type Readable, type Transform } from 'node:stream'

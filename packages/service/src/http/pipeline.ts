@@ -1,6 +1,7 @@
 /**
  * The steps of every request, in order. Only this file adds request hooks to the server (architecture test), apart from
- * a route's own: authentication, and refusing an empty path parameter (`route.ts`).
+ * a route's own: authentication by an API key or the route's own key, and refusing an empty path parameter
+ * (`route.ts`).
  */
 import type { IncomingMessage } from 'node:http'
 import type {
@@ -226,7 +227,7 @@ function routedOnly(request: FastifyRequest, reply: FastifyReply, done: () => vo
 function limitUnauthenticated(limiter: RateLimiter): onRequestHookHandler {
   return (request, reply, done) => {
     const { route, admits } = request.routeOptions.config
-    // Whatever others try from this address, the right key is taken.
+    // A key of the route's own is accepted even when its network is over the limit.
     if (admits?.(request) === null) return done()
     const needsKey = route !== undefined && route.access !== 'public'
     if (needsKey && isBearer(bearerToken(request.headers.authorization) ?? '')) return done()

@@ -1,4 +1,4 @@
-/** Telemetry of requests: a span for each that needs a key, and metrics of all (decision 54). */
+/** Telemetry of requests: a span for each that needs a key, and metrics of all. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Attributes, Span, Telemetry } from '../kernel/telemetry.ts'
 import { stopwatch } from '../kernel/timestamps.ts'

@@ -12,7 +12,7 @@ create type commit_limits as (
   max_bytes bigint,
   -- The delete of the call also removes the rows that it would only detach from what is removed.
   erases boolean,
-  -- The kinds of its changes; each operation with its kind, and find with the kind of a change that has terms; checks.
+  -- The kinds of its changes; each operation with its kind, and index with the kind of a change that has terms; checks.
   kinds text[],
   operations text[],
   checks text[],

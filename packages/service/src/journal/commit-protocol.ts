@@ -128,7 +128,7 @@ export interface CommitAnswer {
   readonly deliveries?: {
     /** Workers create the deliveries, as there are too many for the commit. */
     readonly large: boolean
-    /** The endpoint queues that have something due, by the endpoint's id, and the worker that holds each. */
+    /** The endpoint queues of which a worker must be notified, by the endpoint's id, and the worker that holds each. */
     readonly woken: Readonly<Record<string, readonly [priority: number, worker: string | null]>>
   } | null
   /** How far the stamp was ahead of the database's clock, in milliseconds, where `max_clock_skew` was given. */
@@ -191,7 +191,7 @@ export function encodeUnits(units: readonly Unit[], options: CallOptions): Encod
     operations: distinct(
       entries.flatMap(({ operation, kind, terms }) => [
         `${operation} ${kind}`,
-        ...(terms === undefined ? [] : [`find ${kind}`]),
+        ...(terms === undefined ? [] : [`index ${kind}`]),
       ]),
     ),
     checks: distinct(entries.flatMap(({ checks = [] }) => checks)),

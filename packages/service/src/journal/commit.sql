@@ -172,7 +172,7 @@ begin
   -- 8. Events, and the counters afterwards of each kind that was written. The body of a change is in its first
   -- event alone; the ids of its events differ in the last digit, so `offset 0` makes one id for all of them.
 
-  with told as (
+  with inserted as (
     insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, changed,
         cause)
       select p_organization_id, event_of_change(w.event_id, e.place), e.type, v_stamp, w.kind, w.id,
@@ -192,8 +192,8 @@ begin
       null)::new_delivery), (
       select jsonb_object_agg(w.id, coalesce(v_receipt, w.tail)) from unnest(v_written) w where w.tail is not null), (
       select array_agg(a.id) from active_endpoints(p_organization_id) a
-        where a.events && array(select unnest(event_patterns(o.type)) from told o))
-    into v_events, v_done, v_endpoints from told t;
+        where a.events && array(select unnest(event_patterns(o.type)) from inserted o))
+    into v_events, v_done, v_endpoints from inserted t;
 
   -- 9. Deliveries.
 

@@ -53,7 +53,7 @@ export function createFeed(
   table: StreamTable,
   form: PageForm = 'list',
 ): Feed<Checkpoint> {
-  return feedOf(database, pagesOf(table, form), {
+  return feedOf(database, statementsOf(table, form), {
     resource: table.kind,
     checkpoint: ({ checkpointData, content, total }) =>
       checkpointData === null || content === null ? null : checkpointFrom(total, checkpointData, content),
@@ -75,7 +75,7 @@ export function createJoinedFeeds(
   database: Pick<Database, 'of'>,
   tables: readonly StreamTable[],
 ): (resource: string, kinds: readonly string[]) => Feed<Checkpoints> {
-  const pages = pagesOf(tables)
+  const pages = statementsOf(tables)
   return (resource, kinds) =>
     feedOf(database, pages, {
       resource,
@@ -103,7 +103,7 @@ interface FeedSource<C> {
   readonly checkpoint: (row: PageRow) => C | null
 }
 
-function pagesOf(source: Source, form: PageForm = 'list'): (limit: number) => PageStatements {
+function statementsOf(source: Source, form: PageForm = 'list'): (limit: number) => PageStatements {
   const known = new Map<number, PageStatements>()
   return (limit) => {
     const ceiling = ceilingOf(limit)
@@ -115,14 +115,15 @@ function pagesOf(source: Source, form: PageForm = 'list'): (limit: number) => Pa
 
 function feedOf<C>(
   database: Pick<Database, 'of'>,
-  pages: (limit: number) => PageStatements,
+  statements: (limit: number) => PageStatements,
   { resource, kinds, checkpoint }: FeedSource<C>,
 ): Feed<C> {
   return {
     async page(organizationId, start, limit, signal) {
       const { position, removalsAfter } = starting(start)
-      const { whole, first, fromWatermark } = pages(limit)
-      const statement = removalsAfter !== null ? first : start.from === 'watermark' ? fromWatermark : whole
+      const { whole, firstSync, fromWatermark } = statements(limit)
+      const statement =
+        removalsAfter !== null ? firstSync : start.from === 'watermark' ? fromWatermark : whole
       const values = pageValues({
         organizationId,
         after: [formatTimestamp(position.at), position.id],
@@ -186,7 +187,7 @@ type PageForm = 'list' | 'lines'
 /** The statements of a page: of the whole stream, of a first sync, and from the client's watermark. */
 interface PageStatements {
   readonly whole: PreparedStatement
-  readonly first: PreparedStatement
+  readonly firstSync: PreparedStatement
   /** As `whole`, and reports whether the watermark is in a span that a restore has lost. */
   readonly fromWatermark: PreparedStatement
 }
@@ -277,7 +278,7 @@ export function pageStatements(source: Source, ceiling: number, form: PageForm =
   const whole = wholeStream(source, ceiling)
   return {
     whole: statement('page', whole),
-    first: statement('first_page', firstSync(source, ceiling)),
+    firstSync: statement('first_page', firstSync(source, ceiling)),
     fromWatermark: statement('watermark_page', whole, lostSpan),
   }
 }

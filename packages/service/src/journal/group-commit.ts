@@ -30,8 +30,8 @@ export interface GroupLimits {
   readonly isolatedFor: number
 }
 
-/** A call may find the week of each table made while it runs. */
-const tablesOfWeeks = 4
+/** A call is repeated for each table whose partition of the week was missing, and is made meanwhile. */
+const maxRepeats = 4
 
 export const defaultLimits: GroupLimits = {
   changes: 32,
@@ -312,7 +312,7 @@ export class GroupCommit {
     }
   }
 
-  /** Also after a call that changed nothing, without the units that are not wanted any more. */
+  /** Leaves out units that are not wanted any more, also when it repeats a call that changed nothing. */
   async #commit(queued: readonly Part[], waitsForLock: boolean, repeats = 0): Promise<void> {
     const parts = queued
       .map(({ queue, batch }) => ({ queue, batch: batch.filter(isWanted) }))
@@ -337,7 +337,7 @@ export class GroupCommit {
         await this.#retry(parts, error)
         return
       }
-      if (isRowMisplaced(error) && repeats < tablesOfWeeks) {
+      if (isRowMisplaced(error) && repeats < maxRepeats) {
         await this.#commit(parts, waitsForLock, repeats + 1)
         return
       }
@@ -385,7 +385,7 @@ interface OrganizationQueue {
   units: QueuedUnit[]
   exclusiveTasks: ExclusiveTask[]
   exclusiveTaskUnderWay: boolean
-  /** The sort of the call under way, of which there is at most one. Exclusive tasks run beside a shared call. */
+  /** The sort of the call under way, of which there is at most one. Exclusive tasks run while a shared call does. */
   callUnderWay: Call['sort'] | null
   /** Another process held the clock for long: the next call waits for it, without other organizations. */
   contended: boolean

@@ -19,11 +19,11 @@ import { dependentsOf, type StreamTable } from './stream-table.ts'
 
 export interface Journal {
   /**
-   * Commits a change together with the `rest` of its unit. `done`: it is durable, and the next read of the stream
+   * Commits a change together with the `extras` of its unit. `done`: it is durable, and the next read of the stream
    * shows it. Rejects when the database failed (the change may then have committed), and with the signal's reason
    * when that aborts while the change is queued (it is then not committed).
    */
-  commit(organizationId: string, change: Change, rest?: Partial<Unit>): Promise<Outcome<string, Refusal>>
+  commit(organizationId: string, change: Change, extras?: Partial<Unit>): Promise<Outcome<string, Refusal>>
   /** Commits the changes of a unit, with the same guarantees. */
   commitTogether(organizationId: string, unit: Unit): Promise<UnitOutcome>
 }
@@ -183,9 +183,9 @@ export function createJournal(options: {
   }
 
   return {
-    async commit(organizationId, change, rest = {}) {
-      const changes = [change, ...(rest.changes ?? [])]
-      const outcome = await submit(organizationId, { ...rest, changes })
+    async commit(organizationId, change, extras = {}) {
+      const changes = [change, ...(extras.changes ?? [])]
+      const outcome = await submit(organizationId, { ...extras, changes })
       if (outcome.outcome === 'refused') return refused(reasonOf(change, outcome.error))
       return outcome.outcome === 'done' ? done(outcome.value[0] as string) : outcome
     },

@@ -155,7 +155,7 @@ begin
         0, octet_length(u.body) - u.bytes, version_term(u.id, v_stamp)::numeric - u.old_term,
         content_term(u.body)::numeric - u.old_content, 0)::written_row) into v_changed from changed u;
     -- each search
-    if 'find __kind__' = any(p_operations) then
+    if 'index __kind__' = any(p_operations) then
       insert into __table___words (organization_id, id, created_at, terms)
         select p_organization_id, c.id, c.created_at, c.terms
           from unnest(v_changed) u join unnest(p_changes) c on c.id = u.id and c.terms is not null

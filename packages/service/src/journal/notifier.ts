@@ -1,9 +1,10 @@
 /**
- * Notifies other processes of commits: workers of due queues, and processes with waiting readers of changed kinds. It
- * does so after the commit, as a NOTIFY within each write halves the writes per second. A lost notification costs
- * time until the next poll.
+ * Notifies of commits: workers of due queues, and processes with waiting readers, this one too, of changed kinds and
+ * types of events. It does so after the commit, as a NOTIFY within each write halves the writes per second. A lost
+ * notification costs time until the next poll.
  *
- * The worker of this process is notified over IPC, half a millisecond sooner, and ignores notifications that name it.
+ * The worker that this process has started is notified over IPC, half a millisecond sooner, and ignores notifications
+ * that name it.
  */
 import type { Pool } from 'pg'
 import { stopwatch } from '../kernel/timestamps.ts'
@@ -23,7 +24,7 @@ export interface DueQueues {
   readonly queues: readonly WokenQueue[]
 }
 
-/** Notifies the worker of this process, and returns the worker's id; null when it could not be notified. */
+/** Notifies the worker that this process has started. Returns its id; null when it could not be notified. */
 export type NotifyWorker = (due: DueQueues) => string | null
 
 export const deliveriesChannel = 'deskwire_deliveries'

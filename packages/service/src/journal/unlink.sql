@@ -35,13 +35,13 @@ begin
       insert into erasures (organization_id, what, subject_id, removed_id, field, removed_at)
         select p_organization_id, 'reference', d.id, d.removed_id, '__detached_field__', p_stamp from detached d
         on conflict do nothing)
-    select array_agg(row('__kind__', w.id, w.told, null,
-        case when w.told is not null then '{__removed_event__}'::text[] end, null, p_of.trace_context, p_of.cause,
-        -(w.told is not null)::int,
+    select array_agg(row('__kind__', w.id, w.reported, null,
+        case when w.reported is not null then '{__removed_event__}'::text[] end, null, p_of.trace_context, p_of.cause,
+        -(w.reported is not null)::int,
         coalesce(octet_length(w.body), 0) - octet_length(w.old_body),
         coalesce(version_term_of(w.body), 0)::numeric - version_term_of(w.old_body),
         coalesce(content_term(w.body), 0)::numeric - content_term(w.old_body), 0)::written_row) into v_found
-      from (select g.id, g.body as told, null as body, g.old_body from gone g
+      from (select g.id, g.body as reported, null as body, g.old_body from gone g
         union all select d.id, null, d.body, d.old_body from detached d) w;
     v_all := v_all || v_found;
   end if;

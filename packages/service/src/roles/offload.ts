@@ -61,7 +61,7 @@ export function createOffloadThread(options: OffloadOptions, log: Logger) {
     resourceLimits: { maxOldGenerationSizeMb: heapMegabytes, maxYoungGenerationSizeMb: 16 },
     idleAfter: idleMilliseconds,
     stopWithin: stopMilliseconds,
-    onError: (error) => log.error({ err: loggable(error) }, 'the thread for large bodies failed'),
+    onError: (error) => log.error({ err: loggable(error) }, 'the offload thread failed'),
   })
 
   async function ask(request: OffloadedRequest): Promise<OffloadedResponse> {

@@ -145,12 +145,12 @@ export function superviseWorker(
   async function releaseLeasesOf(workerId: string): Promise<void> {
     const given = releaseLeases(workerId).then(
       (leases) => {
-        if (leases > 0) log.warn({ leases }, 'what the worker held was given back')
+        if (leases > 0) log.warn({ leases }, 'released the queues that the worker held')
       },
       (error: Error) =>
         log.warn(
           { err: loggable(error) },
-          'the leases of the worker that ended could not be given back; they will expire',
+          'the leases of the worker that ended could not be released; they will expire',
         ),
     )
     await atMost(releaseMilliseconds, given)

@@ -209,7 +209,7 @@ function startOn(
     address,
     deliveriesChannel,
     (payload) => {
-      // It listens anew.
+      // It listens again after a reconnect: notifications may have been lost.
       if (payload === '') {
         worker.engine.hears = true
         worker.engine.resume()

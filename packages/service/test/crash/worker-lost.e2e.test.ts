@@ -82,6 +82,6 @@ test('is tried as often as its schedule says and told of in the log; all others 
     () => new Set(hooks.of('other').map(({ eventId }) => eventId)).size === 6,
   )
   await summarizes('Where is parcel 2?')
-  expect(running.output.all).toContain('what the worker held was given back')
+  expect(running.output.all).toContain('released the queues that the worker held')
   expect((await running.end('SIGTERM')).code).toBe(0)
 })

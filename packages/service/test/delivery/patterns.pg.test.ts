@@ -1,8 +1,9 @@
 /** Endpoints that are subscribed to all events of a kind, or to all events. */
 import { expect, test } from 'vitest'
+import { at } from '../../../testbed/clock.ts'
+import { deliveryJobsOn } from '../../../testbed/delivery-jobs.ts'
 import { makeCustomer, makeTicket } from '../../../testbed/desk.ts'
 import { receiving } from './receiving.fixture.ts'
-import { at, deliveryJobsOn } from './recovery.fixture.ts'
 
 type It = Awaited<ReturnType<typeof receiving>>
 

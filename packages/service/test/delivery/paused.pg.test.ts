@@ -1,5 +1,7 @@
 /** Endpoints that are paused: what is kept for them, what is sent once they are active, and what the log says. */
 import { expect, test } from 'vitest'
+import { at } from '../../../testbed/clock.ts'
+import { deliveryJobsOn } from '../../../testbed/delivery-jobs.ts'
 import { makeCustomer } from '../../../testbed/desk.ts'
 import { day, hour, minute, retry } from '../../../testbed/hooks.ts'
 import { tables } from '../../../testbed/journal.ts'
@@ -7,7 +9,6 @@ import { answer } from '../../../testbed/receiver.ts'
 import { unshared } from '../../src/db/fair-pool.ts'
 import { createEndpointQueues } from '../../src/delivery/queue/endpoint-queues.ts'
 import { receiving } from './receiving.fixture.ts'
-import { at, deliveryJobsOn } from './recovery.fixture.ts'
 
 type It = Awaited<ReturnType<typeof receiving>>
 

@@ -63,7 +63,7 @@ describe.each(kinds)('what a $name declares is what its rules do', (kind) => {
         ...created.filter((state) => kind.rules.events(null, state).includes(type)),
         ...transitions.filter(({ events }) => events.includes(type)).map(({ after }) => after),
       ]
-      expect(states).toContainEqual({ ...exampleState(kind), ...kind.reports.examples?.[type] })
+      expect(states).toContainEqual({ ...exampleState(kind), ...kind.documentedEvents.examples?.[type] })
     },
   )
 })

@@ -47,7 +47,7 @@ test('each has its own rows and a proof of each kind, and no connection keeps mo
 
 test('kinds that are not asked for are not looked at, by the plan that serves every set', async () => {
   const [some = kinds[0]] = kinds
-  const { whole, first } = pageStatements(
+  const { whole, firstSync: first } = pageStatements(
     kinds.map(({ table }) => table),
     100,
   )

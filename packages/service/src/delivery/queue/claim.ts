@@ -51,7 +51,7 @@ export function createClaim(
   { traced }: { readonly traced: boolean },
 ): ClaimDue {
   const removals = new Set(tables.flatMap(({ removedEvent }) => removedEvent ?? []))
-  /** A manual retry sends the payload stored with the event. Removals and pings have only one payload. */
+  /** A manual retry or a recovery sends the payload stored with the event. Removals and pings have only one payload. */
   const isStored = ({ payload, delivery: { event } }: DeliveryColumns) =>
     payload === 'stored' && !isPing(event.type) && !removals.has(event.type)
   const isOfEndpoint = ({ delivery: { event } }: DeliveryColumns) => event.subjectKind === 'endpoint'
@@ -82,7 +82,7 @@ export function createClaim(
         [endpointStatement, key],
       ]
     })
-    // Another worker holds the queue, or the endpoint was deleted.
+    // Another worker holds the queue, nothing is due on it, or the endpoint was deleted.
     if (queue === undefined || settings === undefined) return null
     const [aloneLeft, lostId, lostSince, rewinds, leaseUntil] = queue
     const endpoint = endpointIn(settings)

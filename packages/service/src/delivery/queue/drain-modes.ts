@@ -4,11 +4,10 @@
  * - `sending`: attempts run. Commits wake the drain.
  * - `completing`: a statement writes results, prolongs the lease if half of it is over, and says when more is due.
  * - `resting`: nothing is left to do. The drain keeps its lease for a while, so that the queue's row does not change
- *   with each commit; commits
- *   wake it.
+ *   with each commit; commits wake it.
  * - `releasing`: nothing is due or nothing may begin; a statement writes the last results and releases the lease.
- * - `lost`: another worker may have the lease. The drain only waits for its attempts, as no other drain may send to
- *   the endpoint meanwhile.
+ * - `lost`: another worker may have the lease, the endpoint was deleted, or nothing was due. The drain only waits for
+ *   its attempts, as no other drain may send to the endpoint meanwhile.
  */
 import { deliveryTuning } from '../tuning.ts'
 
@@ -43,8 +42,9 @@ export function moveTo(from: DrainMode, to: DrainMode): DrainMode {
 
 export interface DrainSituation {
   readonly mode: 'sending' | 'resting'
-  /** The worker stops, so that nothing begins; and the time for attempts under way is over. */
+  /** The worker stops: nothing begins. */
   readonly stops: boolean
+  /** The worker stops, and the time for attempts under way is over. */
   readonly isOverdue: boolean
   /** A claim of this drain was full: the next deliveries are claimed before these are all sent. */
   readonly hasBacklog: boolean
@@ -62,13 +62,15 @@ export interface DrainSituation {
   readonly results: number
   /** Milliseconds since the first result; negative when the clock was set back. */
   readonly resultsAge: number
-  /** Ticks since the last result, claim or completion, and whether it was a completion. */
+  /** Since the last result, claim or completion. */
   readonly quietTicks: number
+  /** Whether the last of these was a completion. */
   readonly hasLooked: boolean
   /** Less than half of the lease is left. */
   readonly leaseIsShort: boolean
-  /** With nothing to do it keeps its lease; and has rested for as long as it may. */
+  /** With nothing to do it keeps its lease. */
   readonly mayRest: boolean
+  /** It has rested for as long as it may. */
   readonly hasRested: boolean
 }
 

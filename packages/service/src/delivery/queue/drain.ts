@@ -65,8 +65,9 @@ export class Drain {
   #latestClaim: { readonly claim: Claim; readonly sign: Sign | null } | null = null
   /** Why the endpoint is disabled, also if that happened after the claim. */
   #disabled: string | null = null
-  /** More may be due than was claimed; and whether the drain was woken since the last statement began. */
+  /** More may be due than was claimed. */
   #hasMore = true
+  /** Since the last statement began. */
   #wasWoken = false
   /** One delivery is sent alone: nothing more is claimed. */
   #isAlone = false
@@ -85,8 +86,9 @@ export class Drain {
   /** When the next delivery is due that it does not have; null: not known, or none. */
   #nextDue: number | null = null
   #restsUntil = 0
-  /** The minute up to which its counts are folded; null: not known. And the latest success under its lease. */
+  /** The minute up to which its counts are folded; null: not known. */
   #foldedTo: number | null = null
+  /** The latest success under its lease. */
   #succeededLast: number | null = null
   readonly #elapsed = stopwatch()
   #signal = Promise.withResolvers<void>()
@@ -200,7 +202,7 @@ export class Drain {
     const claim = await queues.claim(this.#endpoint, options, this.#deliveries.ids)
     // Counted from the end of the claim: one that takes longer than `freshFor` would otherwise be repeated for ever.
     this.#deliveries.claimedAt = clock.now()
-    this.#isBusy()
+    this.#resetQuiet()
     if (claim === null) return this.#lose()
     this.#leaseUntil = claim.leaseUntil
     const isFull = claim.deliveries.length === limit
@@ -385,12 +387,12 @@ export class Drain {
     const { attempted } = verdict
     this.#limiter.end(running, { attempted, answered: responseStatus !== null, lostHandshake })
     this.#note(result)
-    this.#isBusy()
+    this.#resetQuiet()
     this.#start()
     this.#notifyIfDue()
   }
 
-  #isBusy(): void {
+  #resetQuiet(): void {
     this.#quietTicks = 0
     this.#hasLooked = false
   }
@@ -491,8 +493,9 @@ class ClaimedDeliveries {
   readonly #held = new Map<string, ClaimedDelivery>()
   #waiting: ClaimedDelivery[] = []
   #results: AttemptResult[] = []
-  /** When the waiting ones were claimed; and when the first result came, if there is one. */
+  /** When the waiting ones were claimed. */
   claimedAt = 0
+  /** When the first result came, if there is one. */
   firstResultAt = 0
 
   constructor(limiter: ConcurrencyLimiter) {

@@ -57,7 +57,7 @@ export function createEndpointQueues(
 
     /**
      * Leases the queue or prolongs the lease, and reads up to `limit` due deliveries but those `known`; null when
-     * another holds it.
+     * another holds it, nothing is due, or the endpoint was deleted.
      */
     claim: createClaim(database, tables, { traced }),
 
@@ -102,7 +102,7 @@ export function createEndpointQueues(
     },
 
     /**
-     * Fails what is pending on a disabled endpoint, except what reaches those too; or on a paused one what was created
+     * Fails what is pending on a disabled endpoint, except pings; or on a paused one what was created
      * before `before`.
      */
     async failPending(

@@ -123,7 +123,7 @@ export function createEngine(
     run() {
       for (const { drain } of running.values()) drain.tick()
     },
-    onFailure: (error) => log.warn({ err: loggable(error) }, 'drains could not be looked after'),
+    onFailure: (error) => log.warn({ err: loggable(error) }, 'drains missed a tick'),
   })
   const sweeper = createSweeper(services, { stopWithin, onDeliveries: searching.wake })
   /** Queues may be leased to this worker without a drain. */

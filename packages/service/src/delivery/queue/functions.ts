@@ -1,4 +1,4 @@
-/** The database functions that create deliveries. */
+/** The database functions that create deliveries, wake queues, and find what an endpoint has missed. */
 import type { SchemaFunction } from '../../db/migration.ts'
 import { fillTemplate, readSql, schemaObject } from '../../db/sql-file.ts'
 import type { StreamTable } from '../../journal/stream-table.ts'

@@ -3,26 +3,21 @@
  * entries while some snapshot is held. Pure.
  *
  * Exact means: every pending delivery that the drain does not have is at the position or behind it in the order of
- * (`next_attempt_at`,
- * `id`), also those that no snapshot shows yet. The argument, for each way in which a delivery becomes due:
+ * (`next_attempt_at`, `id`), also those that no snapshot shows yet. The argument, for each way in which a delivery
+ * becomes due:
  *
- * - Read: a claim returns what its snapshot shows from the position on, in order. A full claim has shown all up to
- *   its last row, any other
- *   all that is due at its time. The drain takes all of it, or the position stays. What it drops or schedules before
- * the position, it
- *   moves the position back for (`goBackTo`; `complete-deliveries.sql` for what it schedules).
+ * - Read: a claim returns what its snapshot shows from the position on, in order. A full claim has shown all up to its
+ *   last row, any other all that is due at its time. The drain takes all of it, or the position stays. What it drops or
+ *   schedules before the position, it moves the position back for (`goBackTo`; `complete-deliveries.sql` for what it
+ *   schedules).
  * - Commits: a delivery is due at its commit's stamp. Commits of an organization are serialized, stamps increase in
- *   their order, and a
- *   commit is visible before the next begins: a snapshot that shows a stamp shows all before it. So the position stays
- * at or before the
- *   latest stamp that a claim has shown, whatever the clocks say. Stamps are read off the events of deliveries, except
- * control events,
- *   which have none.
+ *   their order, and a commit is visible before the next begins: a snapshot that shows a stamp shows all before it. So
+ *   the position stays at or before the latest stamp that a claim has shown, whatever the clocks say. Stamps are read
+ *   off the events of deliveries, except control events, which have none.
  * - Everything else that makes a delivery due counts up `rewinds` of the queue in its transaction, or after it
- *   (`wake-queues.sql`): a retry
- *   by hand, a resend, a ping, recoveries, large commits, events about endpoints, clocks that were set back. A claim
- * reads from where the
- *   position says only if its own snapshot shows the count that the position was read with, else from the beginning.
+ *   (`wake-queues.sql`): a retry by hand, a resend, a ping, recoveries, large commits, events about endpoints, clocks
+ *   that were set back. A claim reads from where the position says only if its own snapshot shows the count that the
+ *   position was read with, else from the beginning.
  * - A release stores the position in the queue's row, and the next lease begins there. Whatever counts up `rewinds`
  *   forgets it.
  */

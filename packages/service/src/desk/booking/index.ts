@@ -11,7 +11,7 @@ import {
   markNoShow,
   reject,
   reschedule,
-} from './moves.ts'
+} from './transitions.ts'
 
 const reason = text({ max: 2_000, description: 'Why.' })
 
@@ -40,7 +40,7 @@ export const booking = defineKind({
     'booking.deleted': 'a booking is deleted, by itself or with its customer',
   },
   removedEvent: 'booking.deleted',
-  reports: {
+  documentedEvents: {
     fields: {
       startAt: rescheduled,
       endAt: rescheduled,

@@ -10,7 +10,7 @@ import {
   resolve,
   summarize,
   updateConversation,
-} from './moves.ts'
+} from './transitions.ts'
 
 const escalation = { always: ['conversation.escalated'], sometimes: ['conversation.assigned'] }
 const resolution = { sometimes: ['conversation.resolved', 'conversation.reopened'] }
@@ -37,7 +37,7 @@ export const conversation = defineKind({
     'conversation.deleted': 'a conversation is deleted, by itself or with its customer',
   },
   removedEvent: 'conversation.deleted',
-  reports: {
+  documentedEvents: {
     fields: {
       status: resolution,
       handledBy: escalation,

@@ -14,7 +14,7 @@ export const message = defineKind({
     'message.deleted': 'a message is deleted, by itself, with its conversation or with its customer',
   },
   removedEvent: 'message.deleted',
-  reports: {
+  documentedEvents: {
     created: { sometimes: ['message.received', 'message.sent'] },
     examples: {
       'message.sent': { direction: 'outbound', author: { type: 'teammate', name: 'Grace Hopper' } },

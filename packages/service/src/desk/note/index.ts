@@ -56,7 +56,7 @@ export const note = defineKind({
   },
   removedEvent: 'note.deleted',
   // A removal takes it, without an event.
-  reports: { fields: { customerId: {} } },
+  documentedEvents: { fields: { customerId: {} } },
   rules: {
     create(draft) {
       const errors = authorErrors(draft.author)

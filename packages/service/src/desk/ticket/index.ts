@@ -1,7 +1,7 @@
 import { choice, reference, sequence, text, timestamp } from '../../kernel/fields/fields.ts'
 import { commonFields } from '../../kinds/model/common-fields.ts'
 import { defineKind } from '../../kinds/model/define-kind.ts'
-import { createTicket, ticketEvents, ticketStatuses, updateTicket, waitingStatuses } from './moves.ts'
+import { createTicket, ticketEvents, ticketStatuses, updateTicket, waitingStatuses } from './transitions.ts'
 
 const isOpen = (t: string) => `${t}.status in ('new', 'open', 'pending', 'on_hold')`
 /** Stored times sort as text. */
@@ -76,7 +76,7 @@ export const ticket = defineKind({
     'ticket.deleted': 'a ticket is deleted, by itself or with its customer',
   },
   removedEvent: 'ticket.deleted',
-  reports: {
+  documentedEvents: {
     fields: {
       status: moved,
       // Assigning a new ticket opens it.

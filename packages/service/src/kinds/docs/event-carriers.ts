@@ -5,7 +5,7 @@ import type { Kind, Reported } from '../model/kind.ts'
 /** The events of a field's changes; of its creation where only that sets it. */
 export function fieldCarriers(kind: Kind, name: string): Carriers {
   if (isSetAtCreation(kind, name)) return creationCarriers(kind)
-  return carriers(kind.reports.fields?.[name] ?? kind.reports.otherFields)
+  return carriers(kind.documentedEvents.fields?.[name] ?? kind.documentedEvents.otherFields)
 }
 
 export function carrierSentence(kind: Kind, name: string): string {
@@ -32,7 +32,7 @@ function named(types: readonly string[], type: 'conjunction' | 'disjunction'): s
 }
 
 export function creationCarriers(kind: Kind): Carriers {
-  return carriers(kind.reports.created)
+  return carriers(kind.documentedEvents.created)
 }
 
 /** Of a PATCH: the events of every field that it may change. */
@@ -49,9 +49,9 @@ export function actionCarriers(kind: Kind, action: string): Carriers {
   return carriers({ always: kind.actions[action]?.events ?? [] })
 }
 
-function isSetAtCreation({ immutable, fields, reports }: Kind, name: string): boolean {
+function isSetAtCreation({ immutable, fields, documentedEvents }: Kind, name: string): boolean {
   const field = fields[name]
-  if (reports.fields?.[name] !== undefined) return false
+  if (documentedEvents.fields?.[name] !== undefined) return false
   return immutable || field?.access === 'create' || field?.sequence === true
 }
 

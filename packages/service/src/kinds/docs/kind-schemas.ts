@@ -111,7 +111,7 @@ export function exampleState(kind: Kind): State {
 
 /** The object after an event of this type. */
 export function exampleSubject(kind: Kind, type: string): Json {
-  return exampleObject(kind, { ...exampleState(kind), ...kind.reports.examples?.[type] })
+  return exampleObject(kind, { ...exampleState(kind), ...kind.documentedEvents.examples?.[type] })
 }
 
 /** A body with which the action does something. */

@@ -41,8 +41,8 @@ export interface ChangeServices {
 interface ChangeOptions {
   readonly precondition: Precondition
   readonly context: RequestContext | undefined
-  /** What else its unit has. */
-  readonly rest?: (row: StoredRow) => Promise<Partial<Unit>>
+  /** What its unit has besides the change and the context. */
+  readonly unitExtras?: (row: StoredRow) => Promise<Partial<Unit>>
 }
 
 type Decide = (before: State) => Result<State, Problem>
@@ -112,8 +112,8 @@ export function createChanges(services: ChangeServices) {
     if (action === undefined) throw new Error(`a ${kind.name} has no action ${request.action}`)
     const input = parseAction(request.action, action, request.body)
     if (!input.ok) return refused(input.error)
-    const rest = async () => request.onlyIf ?? {}
-    return changeState(organizationId, id, { precondition, idempotency, context, rest }, (before) =>
+    const unitExtras = async () => request.onlyIf ?? {}
+    return changeState(organizationId, id, { precondition, idempotency, context, unitExtras }, (before) =>
       action.apply(before, input.value, { now: formatTimestamp(clock.now()) }),
     )
   }
@@ -124,8 +124,8 @@ export function createChanges(services: ChangeServices) {
     precondition: Precondition,
     context?: RequestContext,
   ): Promise<Outcome<string>> {
-    const rest = (row: StoredRow) => planRemoval(services, organizationId, row)
-    return changeRow(organizationId, id, { precondition, context, rest }, (row) =>
+    const unitExtras = (row: StoredRow) => planRemoval(services, organizationId, row)
+    return changeRow(organizationId, id, { precondition, context, unitExtras }, (row) =>
       ok(deleteChange(kind, clock, id, row)),
     )
   }
@@ -172,8 +172,8 @@ export function createChanges(services: ChangeServices) {
         const decision = decide(row)
         if (!decision.ok) return refused(decision.error)
         if (decision.value === null) return { outcome: 'unchanged', value: row.body, about: id }
-        const rest = await options.rest?.(row)
-        return explained(await journal.commit(organizationId, decision.value, { ...rest, ...context }))
+        const extras = await options.unitExtras?.(row)
+        return explained(await journal.commit(organizationId, decision.value, { ...extras, ...context }))
       })
       return result ?? refused(tooBusy)
     }

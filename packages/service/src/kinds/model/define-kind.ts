@@ -1,6 +1,6 @@
 import { bodyOrder, isRewritten } from '../../journal/body.ts'
 import type { Column, Field, Fields } from '../../kernel/fields/field.ts'
-import type { Action, Declaration, Effects, Kind, Reports, Rules, State } from './kind.ts'
+import type { Action, Declaration, DocumentedEvents, Effects, Kind, Rules, State } from './kind.ts'
 
 /**
  * Throws for contradictions. Making the documents also throws when rules refuse the example.
@@ -19,7 +19,7 @@ export function defineKind<const F extends Fields>(declaration: Declaration<F>):
     immutable: declaration.immutable ?? false,
     isPerson: declaration.isPerson ?? false,
     effects: (declaration.effects ?? null) as Effects<State> | null,
-    reports: reportsOf(declaration),
+    documentedEvents: documentedEventsOf(declaration),
     migrations: declaration.migrations ?? [],
     upgrades: declaration.upgrades ?? [],
     fieldNames: fields.map(([name]) => name),
@@ -46,9 +46,13 @@ export function defineKind<const F extends Fields>(declaration: Declaration<F>):
   }
 }
 
-function reportsOf({ name, events, reports }: Declaration<Fields>): Reports {
+function documentedEventsOf({ name, events, documentedEvents }: Declaration<Fields>): DocumentedEvents {
   const ifDeclared = (type: string) => ({ always: type in events ? [type] : [] })
-  return { created: ifDeclared(`${name}.created`), otherFields: ifDeclared(`${name}.updated`), ...reports }
+  return {
+    created: ifDeclared(`${name}.created`),
+    otherFields: ifDeclared(`${name}.updated`),
+    ...documentedEvents,
+  }
 }
 
 function periodsOf(

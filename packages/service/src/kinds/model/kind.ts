@@ -41,7 +41,7 @@ export interface Action<S> {
 export type Reported = Partial<Pick<Carriers, 'always' | 'sometimes'>>
 
 /** For the documents, and held against the rules by a test: which events report what. */
-export interface Reports {
+export interface DocumentedEvents {
   /** Default: `NAME.created`, if the kind has it. */
   readonly created: Reported
   /** Changes of a field, also by actions. */
@@ -115,7 +115,7 @@ export interface Declaration<F extends Fields> {
   readonly refusals?: readonly ErrorCode[]
   /** Every event type of its changes, with when it is sent. */
   readonly events: Readonly<Record<string, string>>
-  readonly reports?: Partial<Reports>
+  readonly documentedEvents?: Partial<DocumentedEvents>
   /** The event of a removal; null when objects of this kind cannot be deleted. */
   readonly removedEvent: string | null
   /** Creates its table, unless the baseline has it (desk/tables.ts), and changes it later. */
@@ -135,7 +135,7 @@ export interface Kind
     | 'isPerson'
     | 'canAct'
     | 'effects'
-    | 'reports'
+    | 'documentedEvents'
     | 'migrations'
     | 'upgrades'
   > {
@@ -144,7 +144,7 @@ export interface Kind
   readonly immutable: boolean
   readonly isPerson: boolean
   readonly effects: Effects<State> | null
-  readonly reports: Reports
+  readonly documentedEvents: DocumentedEvents
   readonly migrations: readonly Migration[]
   readonly upgrades: readonly Upgrade[]
   readonly table: StreamTable

@@ -5,7 +5,7 @@ import {
   ticketEvents,
   ticketStatuses,
   updateTicket,
-} from '../../src/desk/ticket/moves.ts'
+} from '../../src/desk/ticket/transitions.ts'
 
 interface Ticket {
   readonly status: TicketStatus
