@@ -25,7 +25,7 @@ export const deliveryFaults: readonly Fault[] = [
   {
     name: 'an endpoint gets events that it does not subscribe to',
     file: create,
-    change: { 'on e.event_type = any(w.events)': 'on true' },
+    change: { 'on w.events && event_patterns(e.event_type)': 'on true' },
     killers: ['delivery/created.pg.test.ts'],
   },
   {
@@ -74,8 +74,8 @@ export const deliveryFaults: readonly Fault[] = [
     name: 'the worker that holds a queue is not notified',
     file: create,
     change: {
-      'filter (where q.lease_id is not null or coalesce(q.due_at > p_now, true))':
-        'filter (where q.lease_id is null and coalesce(q.due_at > p_now, true))',
+      'filter (where q.lease_id is not null or coalesce(q.due_at > p_now, true)':
+        'filter (where q.lease_id is null and coalesce(q.due_at > p_now, true)',
     },
     killers: ['delivery/told.pg.test.ts'],
     titled: 'a commit notifies',
