@@ -50,8 +50,8 @@ const tarballs = needs(
 /** By document: the beginning of each block, in their order, and its account. One entry may stand for several blocks in a row. */
 const accounts: Readonly<Record<string, readonly (readonly [begins: string, account: Account])[]>> = {
   'README.md': [
-    ['import', mirror],
     ['npm ci && npm start', walk],
+    ['import', mirror],
   ],
   'docs/guides/backup.md': [
     ['npx deskwire backup create', 'here'],
