@@ -2021,9 +2021,9 @@ end;
 $function$;
 
 -- Others, each in a file of its name below packages/service/src:
--- can_send_again, count_log, count_responses, create_api_key, create_console_link, create_webhook
--- delete_webhook, delivery_job_piece, disable_registered, disable_webhook, drop_previous_secrets
--- drop_previous_tokens, erasure_receipt, expire_api_key, fail_pending, is_last_manager, key_is_unchanged
--- log_of_endpoint, log_of_event, missed_since, ping_webhook, read_log, record_event, recover_webhook, replayed
--- report_endpoint, require_sealed_with, resend_delivery, retry_delivery, retry_now, revoke_api_key
--- rotate_api_key, rotate_webhook_secret, store_lone_response, store_response, update_api_key, update_webhook
+-- count_log, count_responses, create_api_key, create_console_link, create_webhook, delete_webhook
+-- delivery_job_piece, disable_registered, disable_webhook, drop_previous_secrets, drop_previous_tokens
+-- erasure_receipt, expire_api_key, fail_pending, is_last_manager, key_is_unchanged, log_of_endpoint
+-- log_of_event, missed_since, ping_webhook, read_log, record_event, recover_webhook, replayed, report_endpoint
+-- require_sealed_with, retry_now, revoke_api_key, rotate_api_key, rotate_webhook_secret, send_again
+-- store_lone_response, store_response, update_api_key, update_webhook

@@ -5,7 +5,7 @@ import { listBody, pageBody } from '../../http/replies.ts'
 import type { StreamTable } from '../../journal/stream-table.ts'
 import { noSuch, type Problem, problem } from '../../kernel/errors.ts'
 import { newIdAt, parseId } from '../../kernel/ids.ts'
-import { done, fail, ok, outcomeOf, type Result, refused } from '../../kernel/outcome.ts'
+import { done, fail, type Outcome, ok, outcomeOf, type Result, refused } from '../../kernel/outcome.ts'
 import type { Clock } from '../../kernel/timestamps.ts'
 import type { Kind } from '../../kinds/model/kind.ts'
 import {
@@ -284,36 +284,14 @@ const retryDelivery = route({
   once: true,
   answers: { 202: { description: 'The delivery, pending.', schema: ref('Delivery') } },
   errors: ['not_found', 'delivery_succeeded', 'delivery_skipped', 'delivery_pending', 'webhook_disabled'],
-  async handle(services, call) {
-    const { deliveries, vault, clock, schedule, wake } = services
-    const { caller, record } = call
-    const { organizationId } = caller
-    const found = await ownDelivery(services, call)
-    if (!found.ok) return refused(found.error)
-    const { webhook, delivery } = found.value
-    // With an Idempotency-Key the database decides: an identical request may have retried this delivery already.
-    const fault = record === null ? notRetryable(webhook, delivery) : null
-    if (fault !== null) return refused(fault)
-    const now = clock.now()
-    const updatedAt = Math.max(now, delivery.updated_at.getTime() + 1)
-    // A ping has only one attempt.
-    const attempts = delivery.event_type === 'ping' ? 1 : attemptsOf(schedule)
-    const pending: DeliveryRow = {
+  handle: (services, call) =>
+    sendAgain(services, call, notRetryable, (delivery, attempts, now) => ({
       ...delivery,
       status: 'pending',
       max_attempts: delivery.attempt_count + attempts,
       next_attempt_at: new Date(now),
-      updated_at: new Date(updatedAt),
-    }
-    const answer = JSON.stringify(deliveryRecord(organizationId, pending))
-    const webhookId = webhook.id
-    const response = await sealResponse(vault, { organizationId, webhookId }, record, answer)
-    const options = { now, updatedAt, attempts, response }
-    const retried = await deliveries.retry(organizationId, webhookId, delivery.id, options)
-    if (retried === 'refused') return refused(await whyNotNow(services, call, notRetryable))
-    if (retried === 'done') wake()
-    return outcomeOf(retried, answer, {})
-  },
+      updated_at: new Date(Math.max(now, delivery.updated_at.getTime() + 1)),
+    })),
 })
 
 const resendDelivery = route({
@@ -327,28 +305,42 @@ const resendDelivery = route({
   once: true,
   answers: { 202: { description: 'The new delivery, pending.', schema: ref('Delivery') } },
   errors: ['not_found', 'delivery_failed', 'delivery_skipped', 'delivery_pending', 'webhook_disabled'],
-  async handle(services, call) {
-    const { deliveries, vault, clock, schedule, wake } = services
-    const { caller, record } = call
-    const { organizationId } = caller
-    const found = await ownDelivery(services, call)
-    if (!found.ok) return refused(found.error)
-    const { webhook, delivery } = found.value
-    const fault = record === null ? notResendable(webhook, delivery) : null
-    if (fault !== null) return refused(fault)
-    const now = clock.now()
-    const ids = { eventId: delivery.event_id, deliveryId: newIdAt(now) }
-    const attempts = delivery.event_type === 'ping' ? 1 : attemptsOf(schedule)
-    const pending = { ...newDelivery(webhook.id, delivery.event_type, ids, now), max_attempts: attempts }
-    const answer = JSON.stringify(deliveryRecord(organizationId, pending))
-    const response = await sealResponse(vault, { organizationId, webhookId: webhook.id }, record, answer)
-    const which = { deliveryId: delivery.id, newId: ids.deliveryId }
-    const resent = await deliveries.resend(organizationId, webhook.id, which, { now, attempts, response })
-    if (resent === 'refused') return refused(await whyNotNow(services, call, notResendable))
-    if (resent === 'done') wake()
-    return outcomeOf(resent, answer, {})
-  },
+  handle: (services, call) =>
+    sendAgain(services, call, notResendable, (delivery, attempts, now) => {
+      const ids = { eventId: delivery.event_id, deliveryId: newIdAt(now) }
+      return { ...newDelivery(delivery.webhook_id, delivery.event_type, ids, now), max_attempts: attempts }
+    }),
 })
+
+/** `whyNot`: why its state does not allow it. `pendingOf`: the delivery that is then pending. */
+async function sendAgain(
+  services: DeliveryServices,
+  call: OfDelivery & Pick<Call, 'record'>,
+  whyNot: typeof notRetryable,
+  pendingOf: (delivery: DeliveryRow, attempts: number, now: number) => DeliveryRow,
+): Promise<Outcome<string>> {
+  const { deliveries, vault, clock, schedule, wake } = services
+  const { caller, record } = call
+  const { organizationId } = caller
+  const found = await ownDelivery(services, call)
+  if (!found.ok) return refused(found.error)
+  const { webhook, delivery } = found.value
+  const webhookId = webhook.id
+  // With an Idempotency-Key the database decides: an identical request may have sent it again already.
+  const fault = record === null ? whyNot(webhook, delivery) : null
+  if (fault !== null) return refused(fault)
+  const now = clock.now()
+  // A ping has only one attempt.
+  const attempts = delivery.event_type === 'ping' ? 1 : attemptsOf(schedule)
+  const pending = pendingOf(delivery, attempts, now)
+  const answer = JSON.stringify(deliveryRecord(organizationId, pending))
+  const response = await sealResponse(vault, { organizationId, webhookId }, record, answer)
+  const options = { now, attempts, response }
+  const sent = await deliveries.sendAgain(organizationId, webhookId, delivery.id, pending, options)
+  if (sent === 'refused') return refused(await whyNotNow(services, call, whyNot))
+  if (sent === 'done') wake()
+  return outcomeOf(sent, answer, {})
+}
 
 /** Per call, as completions of the endpoint wait meanwhile (decision 31). */
 const retriedAtOnce = 5_000

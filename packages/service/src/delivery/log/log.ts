@@ -13,20 +13,14 @@ import { insertDeliveriesFunction, newDeliveryType, wakeQueuesFunction } from '.
 
 const sql = (file: string) => readSql(import.meta.url, file)
 
-const canSendAgainFunction = schemaObject(sql('./can-send-again.sql'))
-
-const uses = [
+const sendAgainFunction: SchemaFunction = schemaObject(sql('./send-again.sql'), [
   lockClockFunction,
   replayedFunction,
   storeResponseFunction,
   newDeliveryType,
   insertDeliveriesFunction,
   wakeQueuesFunction,
-  canSendAgainFunction,
-]
-
-const retryFunction: SchemaFunction = schemaObject(sql('./retry-delivery.sql'), uses)
-const resendFunction: SchemaFunction = schemaObject(sql('./resend-delivery.sql'), uses)
+])
 
 /** The total is not counted beyond this (specification 11.1). */
 const countedAtMost = 10_000
@@ -67,9 +61,7 @@ const countLogFunction: SchemaFunction = schemaObject(
 )
 
 export const logFunctions: readonly SchemaFunction[] = [
-  canSendAgainFunction,
-  retryFunction,
-  resendFunction,
+  sendAgainFunction,
   ...parts,
   readLogFunction,
   countLogFunction,
@@ -148,36 +140,23 @@ export function createDeliveryLog(database: Pick<Database, 'of'>, callUnderClock
       return { rows: rows.slice(offset, offset + limit), total: rows.length }
     },
 
-    retry: (
+    /** `pending`: the delivery as it then is, the same or a new one of its event. */
+    sendAgain: (
       organizationId: string,
       webhookId: string,
       deliveryId: string,
-      options: { now: number; updatedAt: number; attempts: number; response: EncodedResponse },
+      pending: DeliveryRow,
+      options: { now: number; attempts: number; response: EncodedResponse },
     ) =>
-      callUnderClock<'done' | 'refused' | 'replayed'>(retryFunction, [
+      callUnderClock<'done' | 'refused' | 'replayed'>(sendAgainFunction, [
         organizationId,
         webhookId,
         formatTimestamp(options.now),
         deliveryId,
-        formatTimestamp(options.updatedAt),
+        pending.id === deliveryId ? null : pending.id,
+        formatTimestamp(pending.updated_at.getTime()),
         options.attempts,
         options.response,
-      ]),
-
-    resend: (
-      organizationId: string,
-      webhookId: string,
-      { deliveryId, newId }: { deliveryId: string; newId: string },
-      { now, attempts, response }: { now: number; attempts: number; response: EncodedResponse },
-    ) =>
-      callUnderClock<'done' | 'refused' | 'replayed'>(resendFunction, [
-        organizationId,
-        webhookId,
-        formatTimestamp(now),
-        deliveryId,
-        newId,
-        attempts,
-        response,
       ]),
 
     async isPending(organizationId: string, webhookId: string, eventId: string): Promise<boolean> {
