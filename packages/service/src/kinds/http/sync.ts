@@ -95,7 +95,7 @@ export function answerSync<C extends object>(
     keyOf: (start) => JSON.stringify([start, limit]),
     async read(start, signal) {
       const page = await feed.page(organizationId, start, limit, signal)
-      return page.ok ? ok(listedPage(page.value, limit)) : page
+      return page.ok ? ok(listedPage(page.value, start, limit)) : page
     },
     listed(page) {
       const refused = page.ok ? refusal() : restoredProblems[page.error]
@@ -105,17 +105,23 @@ export function answerSync<C extends object>(
   return answerPages(call, readers, source, wait)
 }
 
-function listedPage<C extends object>(page: Page<C>, limit: number): ListedPage<PageStart> {
+function listedPage<C extends object>(page: Page<C>, start: PageStart, limit: number): ListedPage<PageStart> {
   const { records, total, checkpoint, clock, next } = page
   const hasMore = checkpoint === null
+  const isEmpty = records === ''
   return {
     records,
     pagination: { total, limit, offset: 0, hasMore, nextCursor: encodeCursor(next) },
     checkpoint,
-    isEmpty: records === '',
+    isEmpty,
     clock,
-    next: { from: 'cursor', cursor: next },
+    next: isEmpty && start.from === 'watermark' ? startAt(clock, start) : { from: 'cursor', cursor: next },
   }
+}
+
+/** A restore that has lost nothing after a watermark ends its cursors. Ahead of the clock, one would skip what comes. */
+function startAt(clock: number, start: Extract<PageStart, { from: 'watermark' }>): PageStart {
+  return start.updatedAfter > clock ? { ...start, updatedAfter: clock } : start
 }
 
 const restoredProblems = {
