@@ -18,7 +18,7 @@ import type {
 } from 'fastify'
 import type { RateLimiter } from '../admission/rate-limit.ts'
 import { isBearer } from '../auth/token.ts'
-import { type Problem, problem } from '../kernel/errors.ts'
+import { type Problem, problem, quoted } from '../kernel/errors.ts'
 import { networkOf } from '../kernel/networks.ts'
 import { isDecodable } from '../kernel/origins.ts'
 import type { Telemetry } from '../kernel/telemetry.ts'
@@ -198,7 +198,28 @@ function repeatedHeader(raw: readonly string[]): Problem | null {
   return null
 }
 
+/** What Node's parser accepts and HTTP/1.1 forbids (RFC 9112, sections 2.3, 3.2 and 6.1); null: nothing. */
+function unreadable({ httpVersion, headers }: IncomingMessage): Problem | null {
+  const { host, 'transfer-encoding': coding } = headers
+  if (!/^1\.[01]$/.test(httpVersion))
+    return problem('invalid_parameter', `Send HTTP/1.1; got the version ${httpVersion}.`)
+  if (host === undefined && httpVersion === '1.1')
+    return problem(
+      'invalid_parameter',
+      'The request came without the header Host. Send it, with the host of the address.',
+    )
+  // Node decodes the chunks, and leaves the codings before them as they are.
+  if (coding !== undefined && !/^chunked$/i.test(coding))
+    return problem('invalid_parameter', `Send Transfer-Encoding: chunked, or none; got ${quoted(coding)}.`)
+  return null
+}
+
 function refuseRequest(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
+  const broken = unreadable(request.raw)
+  if (broken !== null) {
+    reply.header('connection', 'close')
+    return void sendProblem(reply, broken)
+  }
   const refused = repeatedHeader(request.raw.rawHeaders) ?? refuseHost(request) ?? undecodableQuery(request)
   if (refused === null) done()
   else sendProblem(reply, refused)

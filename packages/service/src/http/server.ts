@@ -39,7 +39,8 @@ export function createServer(logger: FastifyBaseLogger, options: ServerOptions =
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     bodyLimit: mebibyte,
     requestTimeout,
-    http: { maxHeaderSize: headerLimit },
+    // The pipeline refuses a request without Host in words; Node would send no body.
+    http: { maxHeaderSize: headerLimit, requireHostHeader: false },
     clientErrorHandler: answerBroken,
     ...(trusts === null ? {} : { trustProxy: trusts }),
     // Our own declarations validate bodies. Fastify's compilers would load 120 modules and 4 MB.

@@ -159,3 +159,29 @@ test.each(['Authorization', 'Content-Type', 'Host', 'Idempotency-Key'])(
     })
   },
 )
+
+const unreadable: readonly (readonly [name: string, request: string, detail: RegExp])[] = [
+  ['another version', 'GET /v1/customers HTTP/2.0\r\nHost: x\r\n\r\n', /HTTP\/1\.1; got the version 2\.0/],
+  ['no version', 'GET /v1/customers\r\n\r\n', /HTTP\/1\.1; got the version 0\.9/],
+  ['no host', 'GET /v1/customers HTTP/1.1\r\n\r\n', /without the header Host/],
+  ...['gzip, chunked', 'identity, chunked', 'chunked, chunked'].map(
+    (coding) =>
+      [
+        `the coding ${coding}`,
+        `POST /v1/customers HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: ${coding}\r\n\r\n0\r\n\r\n`,
+        /Transfer-Encoding: chunked|not valid HTTP/,
+      ] as const,
+  ),
+]
+
+test.each(unreadable)('refuses %s in words, and closes the connection', async (_, bytes, detail) => {
+  const { hostname, port } = new URL(shared().url)
+  const socket = connect(Number(port), hostname)
+  socket.write(bytes)
+  const pieces: Buffer[] = []
+  for await (const piece of socket) pieces.push(piece)
+  const text = Buffer.concat(pieces).toString()
+  expect(text).toMatch(/^HTTP\/1\.1 400 /)
+  const answered = JSON.parse(text.slice(text.indexOf('\r\n\r\n')))
+  expect(answered.detail).toMatch(detail)
+})
