@@ -119,7 +119,7 @@ function listedPage<C extends object>(page: Page<C>, start: PageStart, limit: nu
   }
 }
 
-/** A restore that has lost nothing after a watermark ends its cursors. Ahead of the clock, one would skip what comes. */
+/** A restore that has lost nothing after a watermark ends its cursors. One ahead of the clock would skip what comes. */
 function startAt(clock: number, start: Extract<PageStart, { from: 'watermark' }>): PageStart {
   return start.updatedAfter > clock ? { ...start, updatedAfter: clock } : start
 }
