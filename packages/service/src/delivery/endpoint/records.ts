@@ -21,13 +21,13 @@ import type { Stats, StatsPoint } from './stats.ts'
 import type { attemptRecord, deliveryRecord, recoveryRecord, WebhookRecord } from './webhook.ts'
 
 const attemptErrors = {
-  timeout: 'no complete headers of an answer in time',
-  connection_failed: 'no connection, or one that broke',
-  tls_error: 'the certificate or the handshake was refused',
-  redirect: 'answered 3xx, which is not followed',
-  non_2xx: 'answered something else that is not 2xx',
-  address_not_public: 'the name leads to an address that is not public, or to none: the endpoint is disabled',
-  resolver_failed: 'the name could not be resolved just then',
+  timeout: 'no complete response headers in time',
+  connection_failed: 'refused, unreachable, reset, not HTTP/1.1, or response headers over 16 KiB',
+  tls_error: 'no TLS 1.2 or later, HTTP/2 only, or an untrusted, expired or wrong certificate',
+  redirect: '3xx; redirects are not followed',
+  non_2xx: 'any other status that is not 2xx',
+  address_not_public: 'no such name, or an address that is not public: the endpoint is disabled',
+  resolver_failed: 'DNS failed for now',
   endpoint_disabled: 'the endpoint is disabled: nothing was sent',
   subject_unavailable: 'the API would not serve the subject to the registrant: nothing was sent',
   worker_lost:
