@@ -188,7 +188,7 @@ describe('between the commit and its deliveries', () => {
     await customers(it.api, 91)
     it.clock.set(it.clock.now() - 30 * minute)
     expect(await it.deliveryJobs.runDue()).toBe(0)
-    await it.queues.wakeAfterClockSetBack(it.clock.now(), null)
+    await it.queues.wakeAfterClockSetBack(it.clock.now(), new AbortController().signal, () => {})
     await it.deliveryJobs.runDue()
     expect(await made(it)).toEqual(each(ids, '91 pending of 91'))
   })

@@ -19,7 +19,7 @@ import { deliveryTuning } from '../tuning.ts'
 import { createClaim } from './claim.ts'
 import { archiveAttemptsFunction, countDeliveriesFunction, createComplete } from './complete.ts'
 import { wakeQueuesFunction } from './functions.ts'
-import { type QueuePosition, sweepQueues, wakeAfterClockSetBack } from './sweep.ts'
+import { sweepQueues, wakeAfterClockSetBack } from './sweep.ts'
 import { failureIndexes } from './tally.ts'
 
 export type EndpointQueues = ReturnType<typeof createEndpointQueues>
@@ -138,8 +138,7 @@ export function createEndpointQueues(
     },
 
     sweep: (now: number, longestLease: number) => sweepQueues(database.forSeveral, now, longestLease),
-    wakeAfterClockSetBack: (now: number, position: QueuePosition | null) =>
-      wakeAfterClockSetBack(database.forSeveral, now, position),
+    wakeAfterClockSetBack: wakeAfterClockSetBack(database.forSeveral),
   }
 }
 

@@ -9,7 +9,7 @@ import { nilUuid } from '../../kernel/ids.ts'
 import { loggable } from '../../kernel/log.ts'
 import { periodic } from '../../kernel/periodic.ts'
 import { type Clock, formatTimestamp } from '../../kernel/timestamps.ts'
-import type { DeliverySchedule, EndpointKey } from '../model.ts'
+import type { DeliverySchedule } from '../model.ts'
 import { deliveryTuning, leaseOf } from '../tuning.ts'
 
 const {
@@ -27,7 +27,7 @@ export function createSweeper(
   services: {
     readonly queues: {
       sweep(now: number, longestLease: number): Promise<number>
-      wakeAfterClockSetBack(now: number, position: QueuePosition | null): Promise<Walked>
+      wakeAfterClockSetBack: WakeAfterClockSetBack
     }
     readonly clock: Clock
     readonly schedule: DeliverySchedule
@@ -40,7 +40,6 @@ export function createSweeper(
   let lastSearch = Number.POSITIVE_INFINITY
   /** Searches still to be made for what a clock left in the future. */
   let suspicions = 0
-  let position: QueuePosition | null = null
 
   const { stopWithin, onDeliveries } = options
   const onFailure = (error: Error) =>
@@ -78,17 +77,13 @@ export function createSweeper(
     if (suspicions > 0) walking.wake()
   }
 
-  /** Searches all that is pending and not due, piece by piece; after a failure it goes on from `position`. */
+  /** After a failure, the next sweep begins it again. */
   async function walk(signal: AbortSignal): Promise<void> {
-    do {
-      const { woken, next } = await queues.wakeAfterClockSetBack(clock.now(), position)
-      position = next
-      if (woken > 0) {
-        log.warn({ deliveries: woken }, 'deliveries were found that a wrong clock had scheduled too late')
-        onDeliveries()
-      }
-    } while (position !== null && !signal.aborted)
-    if (position === null) suspicions--
+    await queues.wakeAfterClockSetBack(clock.now(), signal, (woken) => {
+      log.warn({ deliveries: woken }, 'deliveries were found that a wrong clock had scheduled too late')
+      onDeliveries()
+    })
+    suspicions--
   }
 }
 
@@ -97,24 +92,29 @@ interface QueueRow {
   readonly webhook_id: string
 }
 
-/** A position in the pending deliveries, in index order: queue after queue, each by due time. */
-export interface QueuePosition extends EndpointKey {
-  /** As PostgreSQL reads it. */
-  readonly dueAt: string
-  readonly id: string
-}
-
-const behind = 'infinity'
-const firstPosition: QueuePosition = {
-  organizationId: nilUuid,
-  webhookId: nilUuid,
-  dueAt: behind,
-  id: nilUuid,
-}
-
 /** SQL array of the organizations that are suspended or not served here, read once a statement. */
 export const suspendedOrganizations = `array(select o.organization_id from organizations o
   where o.suspended_at is not null or ${isServedElsewhere('o')})`
+
+/** The queues for which the condition on `l` holds, with its values from `$3` on: one statement for many. */
+async function* queuesWhere(
+  pool: Queryable,
+  condition: string,
+  values: readonly string[],
+): AsyncGenerator<QueueRow> {
+  for (let last: QueueRow = { organization_id: nilUuid, webhook_id: nilUuid }; ; ) {
+    const { rows } = await pool.query<QueueRow & { found: boolean }>({
+      text: `select l.organization_id, l.webhook_id, ${condition} as found
+             from endpoint_queues l where (l.organization_id, l.webhook_id) > ($1::uuid, $2::uuid)
+             order by l.organization_id, l.webhook_id limit ${queuesAtOnce}`,
+      values: [last.organization_id, last.webhook_id, ...values],
+    })
+    yield* rows.filter(({ found }) => found)
+    const end = rows.at(-1)
+    if (end === undefined || rows.length < queuesAtOnce) return
+    last = end
+  }
+}
 
 /**
  * Wakes queues with something due that do not say so, and those leased for longer than `longestLease` (ms), by one
@@ -122,26 +122,16 @@ export const suspendedOrganizations = `array(select o.organization_id from organ
  */
 export async function sweepQueues(pool: Queryable, now: number, longestLease: number): Promise<number> {
   const latest = now + longestLease
+  const isStray = `(l.lease_until > $4
+    or l.lease_id is null and (l.due_at is null or l.due_at > $5 and l.due_at < 'infinity') and l.organization_id <> all(${suspendedOrganizations})
+      and (select d.next_attempt_at from deliveries d where d.organization_id = l.organization_id
+        and d.webhook_id = l.webhook_id and d.log_day = 'infinity' order by d.next_attempt_at, d.id limit 1) <= $3)`
   let woken = 0
-  for (let last: QueueRow = { organization_id: nilUuid, webhook_id: nilUuid }; ; ) {
-    const { rows } = await pool.query<QueueRow & { stray: boolean }>({
-      text: `select l.organization_id, l.webhook_id, l.lease_until > $2
-               or l.lease_id is null and (l.due_at is null or l.due_at > $3 and l.due_at < 'infinity') and l.organization_id <> all(${suspendedOrganizations})
-                 and (select d.next_attempt_at from deliveries d where d.organization_id = l.organization_id
-                   and d.webhook_id = l.webhook_id and d.log_day = 'infinity' order by d.next_attempt_at, d.id limit 1) <= $1
-               as stray
-             from endpoint_queues l where (l.organization_id, l.webhook_id) > ($4::uuid, $5::uuid)
-             order by l.organization_id, l.webhook_id limit ${queuesAtOnce}`,
-      values: [...[now, latest, now + soon].map(formatTimestamp), last.organization_id, last.webhook_id],
-    })
-    for (const row of rows.filter(({ stray }) => stray)) {
-      await wake(pool, row, now, latest)
-      woken++
-    }
-    const end = rows.at(-1)
-    if (end === undefined || rows.length < queuesAtOnce) return woken
-    last = end
+  for await (const row of queuesWhere(pool, isStray, [now, latest, now + soon].map(formatTimestamp))) {
+    await wake(pool, row, now, latest)
+    woken++
   }
+  return woken
 }
 
 async function wake(pool: Queryable, row: QueueRow, now: number, latest: number): Promise<void> {
@@ -155,86 +145,66 @@ async function wake(pool: Queryable, row: QueueRow, now: number, latest: number)
 
 interface PendingRow {
   readonly id: string
+  /** As PostgreSQL reads it. */
   readonly due_at: string
   readonly begins: boolean
 }
 
-/** How many deliveries became due; and the next position, null at the end. */
-export interface Walked {
-  readonly woken: number
-  readonly next: QueuePosition | null
-}
+/** Ends early after the signal. `onWoken` gets how many deliveries became due, a queue at a time. */
+type WakeAfterClockSetBack = (
+  now: number,
+  signal: AbortSignal,
+  onWoken: (deliveries: number) => void,
+) => Promise<void>
 
 /**
  * After a clock was set back: makes due the deliveries that were created or started over later than now and not
- * attempted since, and delivery jobs. Each call walks a piece of the pending deliveries that are not due, from
- * `position`; null is the beginning. A schedule's first attempt is never due later than now, unless a clock was
- * ahead. Retries keep their time.
+ * attempted since, and delivery jobs. Walks all that is pending and not due, in pieces. A schedule's first attempt is
+ * never due later than now, unless a clock was ahead. Retries keep their time.
  */
-export async function wakeAfterClockSetBack(
-  pool: Queryable,
-  now: number,
-  position: QueuePosition | null,
-): Promise<Walked> {
-  if (position === null) {
+export function wakeAfterClockSetBack(pool: Queryable): WakeAfterClockSetBack {
+  return async (now, signal, onWoken) => {
     await wakeJobs(pool, now)
+    // What is being committed at this moment is no evidence.
+    const since = formatTimestamp(now + soon)
+    const isAhead = `(select d.next_attempt_at from deliveries d where d.organization_id = l.organization_id
+      and d.webhook_id = l.webhook_id and d.log_day = 'infinity' and d.next_attempt_at > $3
+      order by d.next_attempt_at, d.id limit 1) is not null`
+    for await (const queue of queuesWhere(pool, isAhead, [since])) {
+      if (signal.aborted) return
+      const woken = await wakePending(pool, queue, now, since)
+      if (woken > 0) onWoken(woken)
+    }
   }
-  // What is being committed at this moment is no evidence.
-  const since = formatTimestamp(now + soon)
-  if (position === null || position.dueAt === behind)
-    return { woken: 0, next: await nextQueue(pool, position ?? firstPosition, since) }
-  const { organizationId, webhookId } = position
-  const { rows } = await pool.query<PendingRow>({
-    name: 'find_pending_in_the_future',
-    text: `select d.id, d.next_attempt_at::text as due_at, d.attempt_count = d.attempts_before as begins
-           from deliveries d
-           where d.organization_id = $1 and d.webhook_id = $2 and d.log_day = 'infinity'
-             and (d.next_attempt_at, d.id) > (greatest($3::timestamptz, $5::timestamptz), $4::uuid)
-           order by d.next_attempt_at, d.id limit ${deliveriesAtOnce}`,
-    values: [organizationId, webhookId, position.dueAt, position.id, since],
-  })
-  const begun = rows.filter(({ begins }) => begins).map(({ id }) => id)
-  if (begun.length > 0) await beginNow(pool, position, begun, now)
-  const last = rows.length === deliveriesAtOnce ? rows.at(-1) : undefined
-  const next = { organizationId, webhookId, dueAt: last?.due_at ?? behind, id: last?.id ?? nilUuid }
-  return { woken: begun.length, next }
 }
 
-/**
- * The position before the next queue with deliveries that are not due; the last queue read if there are more to read;
- * null at the end.
- */
-async function nextQueue(
-  pool: Queryable,
-  { organizationId, webhookId }: QueuePosition,
-  since: string,
-): Promise<QueuePosition | null> {
-  const { rows } = await pool.query<QueueRow & { waits: boolean }>({
-    name: 'find_queues_in_the_future',
-    text: `select l.organization_id, l.webhook_id, (select d.next_attempt_at from deliveries d
-               where d.organization_id = l.organization_id and d.webhook_id = l.webhook_id and d.log_day = 'infinity'
-                 and d.next_attempt_at > $3 order by d.next_attempt_at, d.id limit 1) is not null as waits
-             from endpoint_queues l where (l.organization_id, l.webhook_id) > ($1::uuid, $2::uuid)
-             order by l.organization_id, l.webhook_id limit ${queuesAtOnce}`,
-    values: [organizationId, webhookId, since],
-  })
-  const found = rows.find(({ waits }) => waits) ?? (rows.length === queuesAtOnce ? rows.at(-1) : undefined)
-  if (found === undefined) return null
-  return {
-    organizationId: found.organization_id,
-    webhookId: found.webhook_id,
-    dueAt: found.waits ? since : behind,
-    id: nilUuid,
+async function wakePending(pool: Queryable, queue: QueueRow, now: number, since: string): Promise<number> {
+  let woken = 0
+  for (let last: Pick<PendingRow, 'due_at' | 'id'> = { due_at: since, id: nilUuid }; ; ) {
+    const { rows } = await pool.query<PendingRow>({
+      name: 'find_pending_in_the_future',
+      text: `select d.id, d.next_attempt_at::text as due_at, d.attempt_count = d.attempts_before as begins
+             from deliveries d where d.organization_id = $1 and d.webhook_id = $2 and d.log_day = 'infinity'
+               and (d.next_attempt_at, d.id) > ($3::timestamptz, $4::uuid)
+             order by d.next_attempt_at, d.id limit ${deliveriesAtOnce}`,
+      values: [queue.organization_id, queue.webhook_id, last.due_at, last.id],
+    })
+    const begun = rows.filter(({ begins }) => begins).map(({ id }) => id)
+    if (begun.length > 0) await beginNow(pool, queue, begun, now)
+    woken += begun.length
+    const end = rows.at(-1)
+    if (end === undefined || rows.length < deliveriesAtOnce) return woken
+    last = end
   }
 }
 
 async function beginNow(
   pool: Queryable,
-  { organizationId, webhookId }: EndpointKey,
+  { organization_id, webhook_id }: QueueRow,
   ids: readonly string[],
   now: number,
 ): Promise<void> {
-  const values = [organizationId, webhookId, formatTimestamp(now)]
+  const values = [organization_id, webhook_id, formatTimestamp(now)]
   await pool.query(
     `update deliveries set next_attempt_at = $3 where organization_id = $1 and webhook_id = $2 and id = any($4)
        and log_day = 'infinity' and next_attempt_at > $3 and attempt_count = attempts_before`,
