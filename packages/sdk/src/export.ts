@@ -3,10 +3,10 @@
 import { Digest, type RowsDigest } from './checkpoint.ts'
 import type { Checkpoint, RemovalRecord, Row } from './envelope.ts'
 import { readJson } from './json.ts'
+import { linesOf } from './lines.ts'
 import type { CallOptions } from './options.ts'
 import { connectionFailed, unexpectedAnswer } from './problem.ts'
 import { type Change, changeOf } from './sync.ts'
-import { longestAnswer, overlong, textsOf } from './text-of.ts'
 import type { Send } from './transport.ts'
 
 /**
@@ -82,7 +82,9 @@ export class ExportStream<T extends Row> implements AsyncIterable<Change<T>> {
 
   #ask(): Promise<ReadableStream<Uint8Array>> {
     const accept = 'application/x-ndjson, application/problem+json'
-    return this.#send({ method: 'GET', path: this.#path, accept, stream: true }, this.#options)
+    // A page of a proxy or of the console is no stream of records.
+    const stream = /^(?!text\/html)/
+    return this.#send({ method: 'GET', path: this.#path, accept, stream }, this.#options)
   }
 }
 
@@ -102,27 +104,6 @@ const parsed = <V>(line: string): V => {
   } catch {
     throw unexpectedAnswer(200, `A line of the export is not JSON. It begins: ${line.slice(0, 200)}`)
   }
-}
-
-/** The lines of an answer as they arrive; what stands behind the last line break is no line. */
-async function* linesOf(
-  body: ReadableStream<Uint8Array>,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<string[]> {
-  let rest = ''
-  try {
-    for await (const text of textsOf(body)) {
-      const lines = text.split('\n')
-      lines[0] = rest + lines[0]
-      rest = lines.pop() ?? ''
-      if (rest.length > longestAnswer) break
-      yield lines
-    }
-  } catch (cause) {
-    signal?.throwIfAborted()
-    throw connectionFailed(cause)
-  }
-  if (rest.length > longestAnswer) throw unexpectedAnswer(200, overlong('A line of the export'))
 }
 
 /** Hashes in flight at once, as in checkpoint.ts. */

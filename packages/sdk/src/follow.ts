@@ -1,12 +1,15 @@
 /**
- * A sync without an end: catches up, waits for what is new, and goes on where it was whatever breaks in between
- * (specification 7.6). What a consumer of `sync` would write around it again and again stands here once.
+ * A sync without an end: catches up, reads what is new as a stream of events (specification 7.10) or waits for it, and
+ * goes on where it was whatever breaks in between. What a consumer of `sync` would write around it again and again stands here once.
  */
-import type { Checkpoint, Row } from './envelope.ts'
+import type { Checkpoint, Row, SyncAnswer } from './envelope.ts'
 import { DeskwireError } from './error.ts'
+import { readJson } from './json.ts'
+import { linesOf } from './lines.ts'
 import type { CallOptions } from './options.ts'
+import { connectionFailed, errorOf, unexpectedAnswer } from './problem.ts'
 import { defaultRetries, pauseBefore, type RetryPolicy } from './retry.ts'
-import { nextPage, type SyncPage, type SyncParams } from './sync.ts'
+import { pageAfter, pageCall, type SyncPage, type SyncParams } from './sync.ts'
 import type { Send } from './transport.ts'
 
 export interface FollowOptions extends CallOptions {
@@ -47,27 +50,92 @@ export async function* followPages<T extends Row, C = Checkpoint>(
   const { wait = longestWait } = params
   let { cursor } = params
   let failures = 0
-  for (let isFirst = true; ; ) {
+  let isFirst = true
+  let streams = true
+  for (;;) {
     // The first answer says where the caller stands: it is not held back.
     const from = { ...params, wait: isFirst ? undefined : wait, cursor }
     const since = policy.now()
-    let page: SyncPage<T, C>
+    let isNew = false
+    let hasCome = false
     try {
-      page = await nextPage<T, C>(send, path, from, options)
+      for await (const page of pagesFrom<T, C>(send, path, from, streams, options)) {
+        failures = 0
+        hasCome = true
+        isNew = isFirst || page.changes.length > 0 || page.cursor !== cursor
+        isFirst = false
+        cursor = page.cursor
+        if (isNew) yield page
+      }
     } catch (error) {
       if (!(error instanceof DeskwireError) || !error.isTransient) throw error
+      // Something in between may collect a stream to its end, and with it the first page.
+      if (!hasCome && (error.cause as Error | undefined)?.name === 'TimeoutError') streams = false
       const call = { method: 'GET', failure: 'unknown', retryAfterMs: error.retryAfterMs } as const
       const pause = pauseBefore(policy, failures++, call) ?? policy.maxMs
       onFailure?.(error, pause)
       await policy.sleep(pause, signal)
       continue
     }
-    failures = 0
-    const isNew = isFirst || page.changes.length > 0 || page.cursor !== cursor
-    isFirst = false
+    if (!isNew && policy.now() - since < heldBack) await policy.sleep(policy.baseMs, signal)
+  }
+}
+
+/** The pages of a stream until it ends; of a service or list without one, the next page. */
+async function* pagesFrom<T extends Row, C>(
+  send: Send,
+  path: string,
+  params: SyncParams,
+  streams: boolean,
+  options: CallOptions,
+): AsyncGenerator<SyncPage<T, C>, void, undefined> {
+  const call = pageCall(path, params)
+  const asStream = { accept: 'text/event-stream, application/json;q=0.9', stream: /^text\/event-stream/ }
+  const answer = await send<SyncAnswer<T, C> | ReadableStream<Uint8Array>>(
+    streams ? { ...call, ...asStream } : call,
+    options,
+  )
+  if (!(answer instanceof ReadableStream)) return yield pageAfter(params.cursor, answer)
+  let { cursor } = params
+  // A page that has caught up waits for its checkpoint.
+  let last: SyncPage<T, C> | undefined
+  for await (const { type, data } of eventsOf(answer, options.signal)) {
+    if (type === 'checkpoint' && last !== undefined) last.checkpoint = parsed(data)
+    if (last !== undefined) yield last
+    last = undefined
+    if (type === 'end') {
+      const { status } = parsed<{ status: number }>(data)
+      const error = errorOf({ status, address: path, requestId: undefined }, data, {})
+      if (error.isTransient) return
+      throw error
+    }
+    if (type !== 'page') continue
+    const page = pageAfter<T, C>(cursor, parsed(data))
     cursor = page.cursor
-    if (isNew) yield page
-    else if (policy.now() - since < heldBack) await policy.sleep(policy.baseMs, signal)
+    if (page.hasMore) yield page
+    else last = page
+  }
+  throw connectionFailed(new Error('The stream broke off.'))
+}
+
+async function* eventsOf(
+  body: ReadableStream<Uint8Array>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<{ type: string; data: string }> {
+  let type = ''
+  for await (const lines of linesOf(body, signal)) {
+    for (const line of lines) {
+      if (line.startsWith('event: ')) type = line.slice(7)
+      else if (line.startsWith('data: ')) yield { type, data: line.slice(6) }
+    }
+  }
+}
+
+const parsed = <V>(data: string): V => {
+  try {
+    return readJson(data) as V
+  } catch {
+    throw unexpectedAnswer(200, `An event of the stream is not JSON. It begins: ${data.slice(0, 200)}`)
   }
 }
 

@@ -8,7 +8,7 @@
 import { type Checkpoint, isRemoval, type RemovalRecord, type Row, type SyncAnswer } from './envelope.ts'
 import type { CallOptions } from './options.ts'
 import { unexpectedAnswer } from './problem.ts'
-import type { Send } from './transport.ts'
+import type { Call, Send } from './transport.ts'
 
 /** One step of a copy. The removal of something not held is a no-op. */
 export type Change<T> =
@@ -95,14 +95,24 @@ export async function* changesUpTo<T extends Row>(
 export const nextPage = async <T extends Row, C = Checkpoint>(
   send: Send,
   path: string,
-  { updatedAfter = beginning, cursor, limit = 100, wait }: SyncParams,
+  params: SyncParams,
   options?: CallOptions,
-): Promise<SyncPage<T, C>> => {
+): Promise<SyncPage<T, C>> =>
+  pageAfter(params.cursor, await send<SyncAnswer<T, C>>(pageCall(path, params), options))
+
+export const pageCall = (
+  path: string,
+  { updatedAfter = beginning, cursor, limit = 100, wait }: SyncParams,
+): Call => {
   const start = cursor === undefined ? { updatedAfter } : { cursor }
-  const answer = await send<SyncAnswer<T, C>>(
-    { method: 'GET', path, query: { ...start, limit, wait } },
-    options,
-  )
+  return { method: 'GET', path, query: { ...start, limit, wait } }
+}
+
+/** Reads a page that was asked for behind the cursor. */
+export const pageAfter = <T extends Row, C>(
+  cursor: string | undefined,
+  answer: SyncAnswer<T, C>,
+): SyncPage<T, C> => {
   const page = pageOf(answer)
   if (page.hasMore && page.cursor === cursor) {
     throw unexpectedAnswer(200, 'The service promises more but its cursor does not move.')

@@ -28,10 +28,10 @@ export interface Call {
   /** Media types of the response. Default: JSON. */
   accept?: string
   /**
-   * Returns the body of a success as it arrives, a ReadableStream of bytes. Reading it may still fail, and is not
-   * repeated.
+   * The media types of which the body of a success is returned as it arrives, a ReadableStream of bytes. Reading it may
+   * still fail, and is not repeated.
    */
-  stream?: boolean
+  stream?: RegExp
   /** The response has no largest size, and no longest time while it arrives. */
   isDocument?: boolean
 }
@@ -171,9 +171,8 @@ const sendOnce = async (
   const longest = call.isDocument ? longestDocument : longestAnswer
   try {
     response = await fetch(limit.signal)
-    // A page of a proxy or of the console is no stream of records.
-    const isPage = response.headers.get('content-type')?.startsWith('text/html')
-    if (call.stream && response.ok && !isPage && response.body !== null)
+    const isStream = call.stream?.test(response.headers.get('content-type') ?? '')
+    if (isStream && response.ok && response.body !== null)
       return { response, data: limit.watch(response.body) }
     const watched = call.isDocument && response.body !== null ? limit.watch(response.body) : undefined
     text = await textOf(watched === undefined ? response : new Response(watched), longest)

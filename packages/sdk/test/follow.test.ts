@@ -1,6 +1,7 @@
 /** A sync that does not end, against a scripted service: what it yields, what it waits out, and what ends it. */
 import { describe, expect, test } from 'vitest'
-import { createClient, type SyncParams } from '../src/index.ts'
+import { startHttpServer } from '../../testbed/loopback.ts'
+import { createClient, type DeskwireError, type SyncParams } from '../src/index.ts'
 import { customer, timeOf } from './rows.ts'
 import { problem, type Step, scripted } from './scripted.ts'
 
@@ -171,5 +172,82 @@ describe('what no repetition mends is thrown', () => {
     )
     await expect(pages.next()).rejects.toThrow('enough')
     expect(seen).toHaveLength(1)
+  })
+})
+
+describe('a stream of events', () => {
+  const block = (type: string, data: unknown) => `event: ${type}\nid: x\ndata: ${JSON.stringify(data)}\n\n`
+  const event = (data: unknown[], nextCursor: string, hasMore = false) =>
+    block('page', { data, pagination: { total: 2, limit: 2, offset: 0, hasMore, nextCursor } })
+  const proof = block('checkpoint', { count: 1, digest: '1', contentDigest: '1' })
+  const ended = (status: number, code: string) => block('end', problemOf(status, code))
+  const problemOf = (status: number, code: string) => (problem(status, code) as { body: unknown }).body
+  const stream = (...blocks: string[]): Step => ({
+    status: 200,
+    headers: { 'content-type': 'text/event-stream; charset=utf-8' },
+    text: blocks.join(''),
+  })
+
+  test('is asked for, and read until it ends; then the next one goes on from there', async () => {
+    const it = await followed(
+      [
+        stream(
+          event([customer(1)], 'c1', true),
+          ':\n\n',
+          event([], 'c1'),
+          proof,
+          event([customer(2)], 'c2'),
+          proof,
+          ended(503, 'unavailable'),
+        ),
+        stream(event([], 'c2'), proof, event([customer(3)], 'c3'), proof),
+      ],
+      3,
+    )
+    expect(await it.end).toBe('left')
+    expect(it.cursors).toEqual(['c1', 'c2', 'c3'])
+    expect(asked(it.seen).map(({ cursor }) => cursor)).toEqual([undefined, 'c2'])
+    expect(it.seen[0]?.headers.accept).toBe('text/event-stream, application/json;q=0.9')
+    expect([it.failed, it.slept]).toEqual([[], []])
+  })
+
+  test('that breaks off is followed by another, from the last page that came whole', async () => {
+    const whole = event([customer(1)], 'c1', true) + event([customer(2)], 'c2') + proof
+    for (let cut = 1; cut < whole.length; cut += 7) {
+      const it = await followed([stream(whole.slice(0, cut)), stream(event([customer(9)], 'c9'), proof)], 9)
+      expect(await it.end.catch(({ status }: DeskwireError) => status)).toBe(418)
+      const first = it.cursors.slice(0, -1)
+      expect(['', 'c1', 'c1,c2']).toContain(first.join())
+      expect(asked(it.seen)[1]?.cursor).toBe(first.at(-1))
+      expect(it.failed[0]?.[0]).toBe('connection_failed')
+    }
+  })
+
+  test('that ends for what no repetition mends throws it', async () => {
+    const it = await followed([stream(event([], 'c1'), proof, ended(401, 'unauthorized'))], 9)
+    expect(await it.end.catch((error: DeskwireError) => error.code)).toBe('unauthorized')
+  })
+
+  test('a page without its checkpoint comes with the event after it', async () => {
+    const it = await followed([stream(event([customer(1)], 'c1'), event([customer(2)], 'c2'), proof)], 2)
+    expect(await it.end).toBe('left')
+    expect(it.cursors).toEqual(['c1', 'c2'])
+  })
+
+  test('that brings nothing in its time is asked for no more', async () => {
+    const accepted: (string | undefined)[] = []
+    await using server = await startHttpServer((request, response) => {
+      const { accept } = request.headers
+      accepted.push(accept)
+      if (accept?.startsWith('text/event-stream')) return
+      response.setHeader('content-type', 'application/json')
+      response.end(JSON.stringify((page([customer(1)], 'c1') as { body: unknown }).body))
+    })
+    const client = createClient({ baseUrl: `${server.url}/v1`, apiKey: 'dwk_x', retries: 0, timeoutMs: 50 })
+    for await (const { cursor } of client.changes.follow({}, { pauses: { sleep: async () => {} } })) {
+      expect(cursor).toBe('c1')
+      break
+    }
+    expect(accepted).toEqual(['text/event-stream, application/json;q=0.9', 'application/json'])
   })
 })

@@ -37,7 +37,8 @@ async function bytesOf(name: string, file: string): Promise<number> {
 
 test.each([
   ['verify', 'signature.ts', 2_048],
-  ['createClient', 'index.ts', 8_000],
+  // With streams of events, which `follow` reads.
+  ['createClient', 'index.ts', 8_300],
 ])('%s of %s is at most %d bytes', async (name, file, most) => {
   expect(await bytesOf(name, file)).toBeLessThanOrEqual(most)
 })
