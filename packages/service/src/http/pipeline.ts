@@ -198,9 +198,12 @@ function repeatedHeader(raw: readonly string[]): Problem | null {
   return null
 }
 
-/** What Node's parser accepts and HTTP/1.1 forbids (RFC 9112, sections 2.3, 3.2 and 6.1); null: nothing. */
+/**
+ * What Node's parser accepts and HTTP/1.1 forbids (RFC 9112, sections 2.3, 3.2 and 6.1), and another `Expect` than the
+ * one that there is; null: nothing.
+ */
 function unreadable({ httpVersion, headers }: IncomingMessage): Problem | null {
-  const { host, 'transfer-encoding': coding } = headers
+  const { host, expect, 'transfer-encoding': coding } = headers
   if (!/^1\.[01]$/.test(httpVersion))
     return problem('invalid_parameter', `Send HTTP/1.1; got the version ${httpVersion}.`)
   if (host === undefined && httpVersion === '1.1')
@@ -208,6 +211,8 @@ function unreadable({ httpVersion, headers }: IncomingMessage): Problem | null {
       'invalid_parameter',
       'The request came without the header Host. Send it, with the host of the address.',
     )
+  if (expect !== undefined && !/^100-continue$/i.test(expect))
+    return problem('invalid_parameter', `Send Expect: 100-continue, or none; got ${quoted(expect)}.`)
   // Node decodes the chunks, and leaves the codings before them as they are.
   if (coding !== undefined && !/^chunked$/i.test(coding))
     return problem('invalid_parameter', `Send Transfer-Encoding: chunked, or none; got ${quoted(coding)}.`)

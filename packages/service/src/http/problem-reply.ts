@@ -1,6 +1,6 @@
 /** Problems on the wire (RFC 9457), also for requests that are not valid HTTP. */
 import { randomUUID } from 'node:crypto'
-import { STATUS_CODES } from 'node:http'
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyReply } from 'fastify'
 import { errorCatalogue } from '../kernel/error-catalogue.ts'
@@ -48,9 +48,32 @@ export function brokenRequest(code: string | undefined): Problem {
   }
 }
 
+/** The newest request of each connection that has no whole response yet. */
+const newest = new WeakMap<Socket, { readonly request: IncomingMessage; readonly response: ServerResponse }>()
+
+/** Call it before the server listens. Also passes on requests with another `Expect`, which the pipeline refuses. */
+export function watchConnections(server: Server): void {
+  const watch = (request: IncomingMessage, response: ServerResponse) => {
+    const { socket } = request
+    newest.set(socket, { request, response })
+    response.once('close', () => {
+      if (newest.get(socket)?.response === response) newest.delete(socket)
+    })
+  }
+  server.prependListener('request', watch)
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response))
+}
+
+/** A problem for bytes that are no request. A request that came whole before them keeps its response. */
 export function answerBroken(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
+    return
+  }
+  const { request, response } = newest.get(socket) ?? {}
+  if (response !== undefined && (request?.complete || response.headersSent)) {
+    if (!response.headersSent) response.setHeader('connection', 'close')
+    response.once('close', () => socket.destroySoon())
     return
   }
   const refusal = brokenRequest(error.code)

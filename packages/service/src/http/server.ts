@@ -7,7 +7,7 @@ import { trustHops } from './authenticate.ts'
 import { answerError } from './error-reply.ts'
 import { allowOrigins, readOrigins } from './origin.ts'
 import { addPipeline, decodable, discardUnreadBody, type PipelineParts, setHeaders } from './pipeline.ts'
-import { answerBroken, headerLimit, sendProblem } from './problem-reply.ts'
+import { answerBroken, headerLimit, sendProblem, watchConnections } from './problem-reply.ts'
 import { acceptJson } from './read-body.ts'
 import { maxParamLength } from './unknown-address.ts'
 
@@ -60,6 +60,7 @@ export function createServer(logger: FastifyBaseLogger, options: ServerOptions =
       else crossOrigin(request, reply, refuse)
     },
   })
+  watchConnections(server.server)
   // Fastify fails on an unknown method. All are registered, so that each can be refused.
   for (const method of METHODS) if (!server.supportedMethods.includes(method)) server.addHttpMethod(method)
   server.decorate('allowedAt', () => null)

@@ -164,7 +164,12 @@ const unreadable: readonly (readonly [name: string, request: string, detail: Reg
   ['another version', 'GET /v1/customers HTTP/2.0\r\nHost: x\r\n\r\n', /HTTP\/1\.1; got the version 2\.0/],
   ['no version', 'GET /v1/customers\r\n\r\n', /HTTP\/1\.1; got the version 0\.9/],
   ['no host', 'GET /v1/customers HTTP/1.1\r\n\r\n', /without the header Host/],
-  ...['gzip, chunked', 'identity, chunked', 'chunked, chunked'].map(
+  [
+    'another expectation',
+    'GET /v1/customers HTTP/1.1\r\nHost: x\r\nExpect: 200-ok\r\n\r\n',
+    /Expect: 100-continue/,
+  ],
+  ...['gzip, chunked', 'identity, chunked', 'chunked, chunked', 'xchunked'].map(
     (coding) =>
       [
         `the coding ${coding}`,
@@ -175,13 +180,30 @@ const unreadable: readonly (readonly [name: string, request: string, detail: Reg
 ]
 
 test.each(unreadable)('refuses %s in words, and closes the connection', async (_, bytes, detail) => {
-  const { hostname, port } = new URL(shared().url)
-  const socket = connect(Number(port), hostname)
-  socket.write(bytes)
-  const pieces: Buffer[] = []
-  for await (const piece of socket) pieces.push(piece)
-  const text = Buffer.concat(pieces).toString()
-  expect(text).toMatch(/^HTTP\/1\.1 400 /)
+  const text = await allAnswered(bytes)
+  expect(statusesOf(text)).toEqual([400])
   const answered = JSON.parse(text.slice(text.indexOf('\r\n\r\n')))
   expect(answered.detail).toMatch(detail)
 })
+
+test('a request keeps its response when what follows it is no request', async () => {
+  const { api } = shared()
+  const { length } = (await api.get('/v1/customers?limit=100')).json.data
+  const body = '{"name":"Ada"}'
+  const head = `POST /v1/customers HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${api.token}\r\nContent-Type: application/json\r\n`
+  const text = await allAnswered(`${head}Content-Length: ${body.length}\r\n\r\n${body}more than its length`)
+  expect(statusesOf(text)).toEqual([201])
+  expect(text).toMatch(/^connection: close\r$/im)
+  expect((await api.get('/v1/customers?limit=100')).json.data).toHaveLength(length + 1)
+})
+
+/** Sends bytes, and returns all that comes until the service closes the connection. */
+async function allAnswered(bytes: string): Promise<string> {
+  const { hostname, port } = new URL(shared().url)
+  const socket = connect(Number(port), hostname)
+  socket.write(bytes)
+  return Buffer.concat(await socket.toArray()).toString()
+}
+
+const statusesOf = (text: string) =>
+  [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status))
