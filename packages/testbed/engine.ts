@@ -37,6 +37,10 @@ export interface TestEngine {
   answer(...statuses: readonly number[]): void
 }
 
+/** What a receiver said, without a body. */
+export const answered = (status: number) =>
+  ({ kind: 'answered', status, responseBody: '', durationMs: 1 }) as const
+
 /** For a worker that is dead or suspended: it never looks after its drains again. */
 export const lifeless: Partial<ConcurrencyTuning> = { tickEvery: 3_600_000 }
 

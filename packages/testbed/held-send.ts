@@ -1,5 +1,6 @@
 /** A send whose attempts hang until the test answers them. */
 import type { Send } from '../service/src/delivery/queue/attempt.ts'
+import { answered } from './engine.ts'
 import { eventually } from './eventually.ts'
 
 type Outcome = Awaited<ReturnType<Send>>
@@ -40,7 +41,7 @@ export function heldSend(): HeldSend {
           body,
           eventId: headers['x-service-event-id'] ?? '',
           signature: headers['x-service-signature'] ?? '',
-          answer: (status) => end({ kind: 'answered', status, responseBody: '', durationMs: 1 }),
+          answer: (status) => end(answered(status)),
           fail: (code) => end({ kind: 'failed', code, message: code, durationMs: 1 }),
         }
         attempts.push(attempt)

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import type { Pool } from 'pg'
 import { createSecretBox } from '../service/src/delivery/endpoint/secrets.ts'
 import { newId } from '../service/src/kernel/ids.ts'
+import { deliverySettings } from './delivery-settings.ts'
 
 interface PlantedEndpoint {
   readonly id: string
@@ -17,15 +18,16 @@ export async function plant(
   pool: Pool,
   options: {
     readonly organizationId: string
-    readonly encryptionKey: Buffer
+    /** Default: the key of the tests' services. */
+    readonly encryptionKey?: Buffer
     readonly urls: readonly string[]
     readonly backlog: number
     readonly now: number
     readonly bytes?: number
   },
 ): Promise<readonly PlantedEndpoint[]> {
-  const { organizationId, encryptionKey, urls, backlog, now, bytes = 200 } = options
-  const box = createSecretBox(encryptionKey)
+  const { organizationId, urls, backlog, now, bytes = 200 } = options
+  const box = createSecretBox(options.encryptionKey ?? deliverySettings.encryptionKey)
   const endpoints = urls.map((url) => ({ id: newId({ now: () => now }), url }))
   const ids = endpoints.map(({ id }) => id)
   const sealed = ids.map((webhookId) => {

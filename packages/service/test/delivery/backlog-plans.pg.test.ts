@@ -5,7 +5,6 @@ import type { Pool } from 'pg'
 import { expect, test } from 'vitest'
 import { succeeded } from '../../../testbed/attempt-result.ts'
 import { testClock } from '../../../testbed/clock.ts'
-import { deliverySettings } from '../../../testbed/delivery-settings.ts'
 import { plant } from '../../../testbed/planted.ts'
 import { testService } from '../../../testbed/service.ts'
 import type { LocalSettings } from '../../src/db/client.ts'
@@ -43,8 +42,7 @@ async function withBacklog(analyzed: Known, settings: LocalSettings) {
   if (analyzed === 'before') await pool.query('analyze')
   const now = clock.now()
   const urls = ['https://127.0.0.1:1/']
-  const { encryptionKey } = deliverySettings
-  const [endpoint] = await plant(pool, { organizationId, encryptionKey, urls, backlog, now })
+  const [endpoint] = await plant(pool, { organizationId, urls, backlog, now })
   if (analyzed === 'after') await pool.query('analyze')
   const queues = createEndpointQueues(
     unshared(pool),

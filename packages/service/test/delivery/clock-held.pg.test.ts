@@ -8,7 +8,7 @@ import { expect, test } from 'vitest'
 import { testClock } from '../../../testbed/clock.ts'
 import { deliveryJobsOn } from '../../../testbed/delivery-jobs.ts'
 import { makeCustomer } from '../../../testbed/desk.ts'
-import { testEngine } from '../../../testbed/engine.ts'
+import { answered, testEngine } from '../../../testbed/engine.ts'
 import { eventually } from '../../../testbed/eventually.ts'
 import { deliveriesOf, makeWebhook, minute } from '../../../testbed/hooks.ts'
 import { lockRow } from '../../../testbed/locks.ts'
@@ -76,7 +76,7 @@ test.each(['address_not_public', 'registrant_revoked'])(
     const send: Send = async ({ body }) =>
       body.includes(it.held.organizationId)
         ? { kind: 'failed', code: 'address_not_public', message: 'not public', durationMs: 1 }
-        : { kind: 'answered', status: 200, responseBody: '', durationMs: 1 }
+        : answered(200)
     const tables = kinds.map(({ table }) => table)
     const { engine } = testEngine(it.service, it.clock, {
       send,

@@ -5,37 +5,20 @@ import { makeCustomer } from '../../../testbed/desk.ts'
 import { lifeless, testEngine } from '../../../testbed/engine.ts'
 import { eventually } from '../../../testbed/eventually.ts'
 import { heldSend } from '../../../testbed/held-send.ts'
-import {
-  attemptsOf,
-  deliveriesOf,
-  hour,
-  makeWebhook,
-  minute,
-  readWebhook,
-  retry,
-  second,
-} from '../../../testbed/hooks.ts'
+import { attemptsOf, hour, makeWebhook, minute, readWebhook, retry, second } from '../../../testbed/hooks.ts'
 import { testService } from '../../../testbed/service.ts'
 import { followDatabaseClock } from '../../src/db/clock.ts'
+import { deskWithEndpoint } from './desk.fixture.ts'
 import { namesFrom, desk as recoveryDesk } from './recovery.fixture.ts'
 
 async function desk() {
-  const clock = testClock()
-  const service = await testService({ clock })
-  const webhook = await makeWebhook(service.api)
+  const it = await deskWithEndpoint()
   return {
-    clock,
-    service,
-    api: service.api,
-    id: webhook.id as string,
-    log: () => deliveriesOf(service.api, webhook.id),
+    ...it,
     async queues() {
-      const { rows } = await service.database.pool.query(
-        'select due_at, lease_until, worker_id from endpoint_queues',
-      )
+      const { rows } = await it.pool.query('select due_at, lease_until, worker_id from endpoint_queues')
       return rows
     },
-    [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
   }
 }
 
@@ -181,7 +164,7 @@ describe('set back while a recovery', () => {
     it.clock.advance(-hour)
     await it.engine.runDue()
     await it.work()
-    expect(await it.read(it.recoveryId)).toMatchObject({ status: 'done', created: 1 })
+    expect(await it.recovery(it.recoveryId)).toMatchObject({ status: 'done', created: 1 })
     expect(namesFrom(it, 0)).toEqual(['missed'])
   })
 
@@ -195,7 +178,7 @@ describe('set back while a recovery', () => {
     expect(await it.deliveryJobs.runDue()).toBe(0)
     it.clock.advance(minute + 2 * second)
     await it.work()
-    expect(await it.read(it.recoveryId)).toMatchObject({ status: 'done', created: 1 })
+    expect(await it.recovery(it.recoveryId)).toMatchObject({ status: 'done', created: 1 })
   })
 })
 

@@ -3,9 +3,8 @@ import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { describe, expect, test } from 'vitest'
 import { testClock } from '../../../testbed/clock.ts'
-import { deliverySettings } from '../../../testbed/delivery-settings.ts'
 import { makeCustomer } from '../../../testbed/desk.ts'
-import { testEngine } from '../../../testbed/engine.ts'
+import { answered, testEngine } from '../../../testbed/engine.ts'
 import { eventually } from '../../../testbed/eventually.ts'
 import { heldSend } from '../../../testbed/held-send.ts'
 import { deliveriesOf, makeWebhook, minute } from '../../../testbed/hooks.ts'
@@ -28,13 +27,11 @@ async function crowd(sick: number, backlog: number) {
   const { api, database } = service
   const webhook = await makeWebhook(api, { url: well })
   const { organizationId } = await service.newOrganization()
-  const { encryptionKey } = deliverySettings
   const urls = Array.from({ length: sick }, (_, n) => `https://127.0.0.1:1/sick/${n}`)
-  await plant(database.pool, { organizationId, encryptionKey, urls, backlog, now: clock.now() })
+  await plant(database.pool, { organizationId, urls, backlog, now: clock.now() })
   const held = heldSend()
   const send: Send = (request) => {
-    if (request.url === well)
-      return Promise.resolve({ kind: 'answered', status: 200, responseBody: '', durationMs: 1 })
+    if (request.url === well) return Promise.resolve(answered(200))
     return held.send(request)
   }
   const { engine } = testEngine(service, clock, { send, concurrency })
@@ -75,9 +72,8 @@ describe('forty backlogs', () => {
     const clock = testClock()
     await using service = await testService({ clock })
     const { organizationId } = await service.newOrganization()
-    const { encryptionKey } = deliverySettings
     const urls = Array.from({ length: 40 }, (_, n) => `https://127.0.0.1:${n + 1}/quick`)
-    await plant(service.database.pool, { organizationId, encryptionKey, urls, backlog: 64, now: clock.now() })
+    await plant(service.database.pool, { organizationId, urls, backlog: 64, now: clock.now() })
     const counts = { most: 0, sent: 0 }
     const waiting: (() => void)[] = []
     // Answers come by turns, a few in each: a worker all of whose attempts ended in the same turn would have time for as many more.
@@ -111,14 +107,13 @@ test.each([
   const clock = testClock()
   await using service = await testService({ clock })
   const { organizationId } = await service.newOrganization()
-  const { encryptionKey } = deliverySettings
   const urls = Array.from({ length: 80 }, (_, n) => `https://127.0.0.1:1/new/${n}`)
-  await plant(service.database.pool, { organizationId, encryptionKey, urls, backlog: 1, now: clock.now() })
+  await plant(service.database.pool, { organizationId, urls, backlog: 1, now: clock.now() })
   await service.database.pool.query('update endpoint_queues set priority = $1', [priority])
   const began: { url: string; at: number }[] = []
   const send: Send = async ({ url }) => {
     began.push({ url, at: performance.now() })
-    return { kind: 'answered', status: 200, responseBody: '', durationMs: 1 }
+    return answered(200)
   }
   const { engine } = testEngine(service, clock, { send })
   const since = performance.now()
@@ -139,9 +134,8 @@ test.each([
   await using service = await testService({ clock })
   const { organizationId } = await service.newOrganization()
   const { pool } = service.database
-  const { encryptionKey } = deliverySettings
   const urls = ['/a', '/b', '/c'].map((path) => `https://127.0.0.1:1${path}`)
-  await plant(pool, { organizationId, encryptionKey, urls, backlog: 5, now: clock.now() })
+  await plant(pool, { organizationId, urls, backlog: 5, now: clock.now() })
   await pool.query('update endpoint_queues set priority = 2 where organization_id = $1', [organizationId])
   let attempts = 0
   const send: Send = async () => {
@@ -204,9 +198,7 @@ test('an attempt that hangs holds up nothing else of its endpoint, neither a bac
   const webhook = await makeWebhook(api)
   const held = heldSend()
   const send: Send = async (request) =>
-    JSON.parse(request.body).data.name === 'hangs'
-      ? held.send(request)
-      : { kind: 'answered', status: 200, responseBody: '', durationMs: 1 }
+    JSON.parse(request.body).data.name === 'hangs' ? held.send(request) : answered(200)
   const { engine } = testEngine(service, clock, { send })
   await makeCustomer(api, { name: 'hangs' })
   for (let n = 0; n < 90; n++) await makeCustomer(api)
@@ -247,11 +239,10 @@ test('no search steps over queues at work or waiting, and no claim over another 
   const clock = testClock()
   await using service = await testService({ clock })
   const { pool } = service.database
-  const { encryptionKey } = deliverySettings
   const now = clock.now()
   const planted = (api: { organizationId: string }, name: string, count: number, backlog: number) => {
     const urls = Array.from({ length: count }, (_, n) => `https://127.0.0.1:1/${name}/${n}`)
-    return plant(pool, { organizationId: api.organizationId, encryptionKey, urls, backlog, now })
+    return plant(pool, { organizationId: api.organizationId, urls, backlog, now })
   }
   // Dead endpoints with 30,000 due among them, 3,000 queues at work, and three healthy endpoints.
   const dead = await planted(await service.newOrganization(), 'dead', 300, 100)

@@ -2,49 +2,42 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { succeeded } from '../../../testbed/attempt-result.ts'
-import { testClock } from '../../../testbed/clock.ts'
 import { makeCustomer } from '../../../testbed/desk.ts'
 import { lifeless, testEngine } from '../../../testbed/engine.ts'
 import { eventually } from '../../../testbed/eventually.ts'
 import { heldSend } from '../../../testbed/held-send.ts'
-import { attemptsOf, deliveriesOf, makeWebhook, minute, readWebhook, second } from '../../../testbed/hooks.ts'
+import { attemptsOf, minute, readWebhook, second } from '../../../testbed/hooks.ts'
 import { lockRow, waitingBackends } from '../../../testbed/locks.ts'
-import { type Api, testService } from '../../../testbed/service.ts'
+import type { Api } from '../../../testbed/service.ts'
 import { deliveryTuning } from '../../src/delivery/tuning.ts'
+import { deskWithEndpoint } from './desk.fixture.ts'
 
 const attemptsAtOnce = deliveryTuning.concurrency.perEndpoint
 
 /** A service of its own, an endpoint, and an engine; with `held`, one whose attempts hang. */
 async function desk() {
-  const clock = testClock()
-  const service = await testService({ clock })
-  const { api, database } = service
-  const webhook = await makeWebhook(api)
-  const key = { organizationId: api.organizationId, webhookId: webhook.id as string }
+  const it = await deskWithEndpoint()
+  const { clock, service, pool, endpoint: key } = it
   return {
-    clock,
-    service,
-    api,
+    ...it,
     key,
     ...testEngine(service, clock),
-    log: () => deliveriesOf(api, key.webhookId),
     held(options: Parameters<typeof testEngine>[2] = {}) {
       const held = heldSend()
       return { ...held, engine: testEngine(service, clock, { send: held.send, ...options }).engine }
     },
     async queueRow() {
-      const { rows } = await database.pool.query(
+      const { rows } = await pool.query(
         'select due_at, lease_id, lease_until from endpoint_queues where organization_id = $1 and webhook_id = $2',
         [key.organizationId, key.webhookId],
       )
       return rows[0] as { due_at: Date | null; lease_id: string | null; lease_until: Date | null }
     },
     setDue: (at: number | null) =>
-      database.pool.query('update endpoint_queues set due_at = $1 where webhook_id = $2', [
+      pool.query('update endpoint_queues set due_at = $1 where webhook_id = $2', [
         at === null ? null : new Date(at).toISOString(),
         key.webhookId,
       ]),
-    [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
   }
 }
 

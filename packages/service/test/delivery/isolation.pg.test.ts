@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { testClock } from '../../../testbed/clock.ts'
 import { makeCustomer } from '../../../testbed/desk.ts'
-import { testEngine } from '../../../testbed/engine.ts'
+import { answered, testEngine } from '../../../testbed/engine.ts'
 import { eventually } from '../../../testbed/eventually.ts'
 import { heldSend } from '../../../testbed/held-send.ts'
 import { deliveriesOf, makeWebhook, minute } from '../../../testbed/hooks.ts'
@@ -22,9 +22,7 @@ test('a slow endpoint delays no other, neither of its own organization nor of an
   const theirs = await makeWebhook(stranger)
   const held = heldSend()
   const send: Send = (request) =>
-    request.url === slowUrl
-      ? held.send(request)
-      : Promise.resolve({ kind: 'answered', status: 200, responseBody: '', durationMs: 1 })
+    request.url === slowUrl ? held.send(request) : Promise.resolve(answered(200))
   const { engine } = testEngine(service, clock, { send })
   for (let n = 0; n < 20; n++) await makeCustomer(api, { name: `number ${n}` })
   engine.wake()
@@ -67,7 +65,7 @@ test('what did not answer leaves the connections of its host to those that do', 
     const outcome = outcomes[own.length] ?? 200
     own.push(ownConnection)
     return typeof outcome === 'number'
-      ? { kind: 'answered', status: outcome, responseBody: '', durationMs: 1 }
+      ? answered(outcome)
       : { kind: 'failed', code: outcome, message: outcome, durationMs: 1 }
   }
   const { engine } = testEngine(service, clock, { send })
@@ -90,7 +88,7 @@ test('a delivery that cannot even be sent fails like any other, and leaves its n
     const { name } = JSON.parse(body).data
     sent.push(name)
     if (name === 'odd') throw new TypeError('invalid request')
-    return { kind: 'answered', status: 200, responseBody: '', durationMs: 1 }
+    return answered(200)
   }
   const { engine } = testEngine(service, clock, { send })
   for (const name of ['one', 'odd', 'two']) await makeCustomer(api, { name })

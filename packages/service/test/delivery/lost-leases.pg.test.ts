@@ -2,9 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { testClock } from '../../../testbed/clock.ts'
-import { deliverySettings } from '../../../testbed/delivery-settings.ts'
 import { makeCustomer } from '../../../testbed/desk.ts'
-import { lifeless, testEngine } from '../../../testbed/engine.ts'
+import { answered, lifeless, testEngine } from '../../../testbed/engine.ts'
 import { eventually } from '../../../testbed/eventually.ts'
 import { type HeldSend, heldSend } from '../../../testbed/held-send.ts'
 import {
@@ -18,18 +17,14 @@ import {
 } from '../../../testbed/hooks.ts'
 import { plant } from '../../../testbed/planted.ts'
 import { testService } from '../../../testbed/service.ts'
+import { deskWithEndpoint } from './desk.fixture.ts'
 
 async function desk() {
-  const clock = testClock()
-  const service = await testService({ clock })
-  const webhook = await makeWebhook(service.api)
+  const it = await deskWithEndpoint()
+  const { clock, service } = it
   const dead: { held: HeldSend; round: Promise<number> }[] = []
   return {
-    clock,
-    service,
-    api: service.api,
-    id: webhook.id as string,
-    log: () => deliveriesOf(service.api, webhook.id),
+    ...it,
     /** A worker that sends so many, and is never heard of again; answers the ids of their events. */
     async workerDies(sends: number) {
       const held = heldSend()
@@ -50,7 +45,7 @@ async function desk() {
           sent.push(headers['x-service-event-id'] ?? '')
           await new Promise(setImmediate)
           now--
-          return { kind: 'answered', status: 200, responseBody: '', durationMs: 1 }
+          return answered(200)
         },
       })
       await engine.runDue()
@@ -152,9 +147,8 @@ test('of a backlog those that a dead worker may have had are sent alone, and no 
   await using it = await desk()
   const { pool } = it.service.database
   const { organizationId } = it.api
-  const { encryptionKey } = deliverySettings
   const urls = ['https://127.0.0.1:1/']
-  await plant(pool, { organizationId, encryptionKey, urls, backlog: 400, now: it.clock.now() })
+  await plant(pool, { organizationId, urls, backlog: 400, now: it.clock.now() })
   for (let death = 0; death < 3; death++) await it.workerDies(4)
   const alone: number[] = []
   let now = 0
@@ -163,7 +157,7 @@ test('of a backlog those that a dead worker may have had are sent alone, and no 
       alone.push(++now)
       await new Promise(setImmediate)
       now--
-      return { kind: 'answered', status: 200, responseBody: '', durationMs: 1 }
+      return answered(200)
     },
   })
   await engine.runDue()

@@ -1,44 +1,19 @@
 /** What happens to an endpoint while attempts to it are under way. */
 import { describe, expect, test } from 'vitest'
-import { testClock } from '../../../testbed/clock.ts'
 import { makeCustomer } from '../../../testbed/desk.ts'
 import { testEngine } from '../../../testbed/engine.ts'
 import { eventually } from '../../../testbed/eventually.ts'
 import { heldSend } from '../../../testbed/held-send.ts'
-import {
-  dataOf,
-  deliveriesOf,
-  makeWebhook,
-  minute,
-  readWebhook,
-  receiverUrl,
-  retry,
-  second,
-} from '../../../testbed/hooks.ts'
+import { dataOf, minute, receiverUrl, retry, second } from '../../../testbed/hooks.ts'
 import { lockRow, waitingBackends, waitingChanges } from '../../../testbed/locks.ts'
-import { testService } from '../../../testbed/service.ts'
 import { failureOf } from '../../src/delivery/queue/endpoint-queues.ts'
+import { deskWithEndpoint } from './desk.fixture.ts'
 
 async function desk() {
-  const clock = testClock()
-  const service = await testService({ clock })
-  const { api } = service
-  const webhook = await makeWebhook(api, { events: ['customer.created', 'customer.updated'] })
+  const it = await deskWithEndpoint({ events: ['customer.created', 'customer.updated'] })
   const held = heldSend()
-  const { engine, queues } = testEngine(service, clock, { send: held.send })
-  return {
-    clock,
-    service,
-    api,
-    endpoint: { organizationId: api.organizationId, webhookId: webhook.id as string },
-    path: `/v1/webhooks/${webhook.id}`,
-    held,
-    engine,
-    queues,
-    read: () => readWebhook(api, webhook.id),
-    log: () => deliveriesOf(api, webhook.id),
-    [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
-  }
+  const { engine, queues } = testEngine(it.service, it.clock, { send: held.send })
+  return { ...it, held, engine, queues }
 }
 
 describe('disabling an endpoint', () => {

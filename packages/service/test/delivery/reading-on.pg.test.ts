@@ -2,23 +2,19 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { failed, succeeded } from '../../../testbed/attempt-result.ts'
-import { testClock } from '../../../testbed/clock.ts'
 import { makeCustomer } from '../../../testbed/desk.ts'
 import { testEngine } from '../../../testbed/engine.ts'
-import { deliveriesOf, makeWebhook, minute, retry, second } from '../../../testbed/hooks.ts'
-import { testService } from '../../../testbed/service.ts'
+import { minute, retry, second } from '../../../testbed/hooks.ts'
 import type { ClaimedDelivery } from '../../src/delivery/model.ts'
 import { commitDelivery } from '../../src/delivery/queue/functions.ts'
 import { goBackTo, type ReadPosition, readOn, unread } from '../../src/delivery/queue/read-position.ts'
 import { kinds } from '../../src/desk/index.ts'
+import { deskWithEndpoint } from './desk.fixture.ts'
 
 /** A service with an endpoint, and workers that claim and complete as drains do; their clock is `at`, the API's `clock`. */
 async function desk() {
-  const clock = testClock()
-  const service = await testService({ clock })
-  const { api, database } = service
-  const { id: webhookId } = await makeWebhook(api)
-  const key = { organizationId: api.organizationId, webhookId: webhookId as string }
+  const it = await deskWithEndpoint()
+  const { clock, service, api, pool, endpoint: key } = it
   const { queues } = testEngine(service, clock)
 
   function drain(workerId = randomUUID()) {
@@ -59,15 +55,12 @@ async function desk() {
     }
   }
   return {
-    clock,
-    service,
-    api,
+    ...it,
     key,
     drain,
     make: () => makeCustomer(api),
-    log: () => deliveriesOf(api, key.webhookId),
     async row() {
-      const { rows } = await database.pool.query<{ read_to: Date | null; rewinds: number; version: string }>(
+      const { rows } = await pool.query<{ read_to: Date | null; rewinds: number; version: string }>(
         'select q.read_to, q.rewinds, q.ctid::text as version from endpoint_queues q where q.webhook_id = $1',
         [key.webhookId],
       )
@@ -75,13 +68,12 @@ async function desk() {
     },
     /** Pending deliveries that are due at that time. */
     async due(now: number): Promise<string[]> {
-      const { rows } = await database.pool.query<{ id: string }>(
+      const { rows } = await pool.query<{ id: string }>(
         `select d.id from deliveries d where d.webhook_id = $1 and d.log_day = 'infinity' and d.next_attempt_at <= $2`,
         [key.webhookId, new Date(now).toISOString()],
       )
       return rows.map(({ id }) => id)
     },
-    [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
   }
 }
 

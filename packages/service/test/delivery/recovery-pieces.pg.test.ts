@@ -48,9 +48,9 @@ describe('many events', () => {
     const { id } = (await it.recover({ since: at(it.clock.now() - day), includeBeforeCreation: true })).json
     const pending = async () => (await it.log('&status=pending')).length
     const created: number[] = []
-    for (let rounds = 0; (await it.read(id)).status === 'running' && rounds < 20; rounds++) {
+    for (let rounds = 0; (await it.recovery(id)).status === 'running' && rounds < 20; rounds++) {
       await it.deliveryJobs.runDue()
-      created.push((await it.read(id)).created)
+      created.push((await it.recovery(id)).created)
       await it.engine.runDue()
       expect(await pending()).toBe(0)
       it.clock.advance(250)
@@ -71,12 +71,12 @@ describe('many events', () => {
     // Another worker leaves the organization to this one, and what this one does is undone when it dies.
     expect(await it.deliveryJobs.runDue()).toBe(0)
     await held.rollback()
-    expect(await it.read(id)).toMatchObject({ status: 'running', created: 0 })
+    expect(await it.recovery(id)).toMatchObject({ status: 'running', created: 0 })
     await using first = await piece(it, 1_000)
     await first.commit()
-    expect(await it.read(id)).toMatchObject({ status: 'running', created: 200 })
+    expect(await it.recovery(id)).toMatchObject({ status: 'running', created: 200 })
     await it.deliveryJobs.runDue()
-    expect(await it.read(id)).toMatchObject({ status: 'done', created: 450 })
+    expect(await it.recovery(id)).toMatchObject({ status: 'done', created: 450 })
   })
 
   test('wait while the endpoint is disabled, and go on when it is active again', async () => {
@@ -85,11 +85,11 @@ describe('many events', () => {
     const { id } = (await it.recover({ since: at(it.clock.now() - day), includeBeforeCreation: true })).json
     await it.disable()
     await it.work()
-    expect(await it.read(id)).toMatchObject({ status: 'running', created: 0 })
+    expect(await it.recovery(id)).toMatchObject({ status: 'running', created: 0 })
     await it.enable()
     it.clock.advance(minute)
     await it.work()
-    expect(await it.read(id)).toMatchObject({ status: 'done', created: 300 })
+    expect(await it.recovery(id)).toMatchObject({ status: 'done', created: 300 })
   })
 
   test('are forgotten with their endpoint', async () => {

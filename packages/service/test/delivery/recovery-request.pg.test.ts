@@ -116,7 +116,7 @@ describe('the window', () => {
 })
 
 describe('missedSince', () => {
-  const missed = async (it: Desk) => (await it.api.get(it.path)).json.missedSince
+  const missed = async (it: Desk) => (await it.read()).missedSince
 
   test('is no later than the first event that failed, disabled and enabled meanwhile', async () => {
     await using it = await desk(['customer.created'])
@@ -135,7 +135,7 @@ describe('missedSince', () => {
       it.clock.advance(hour)
       await it.work()
     }
-    expect((await it.api.get(it.path)).json).toMatchObject({ status: 'disabled', disabledReason: 'failing' })
+    expect(await it.read()).toMatchObject({ status: 'disabled', disabledReason: 'failing' })
     it.answer(200)
     it.sent.length = 0
     expect((await it.enable()).json.missedSince).toBe(at(first))

@@ -1,43 +1,33 @@
 /** An endpoint with a worker whose receiver answers by script, and what recoveries bring to it. */
 
 import { expect } from 'vitest'
-import { testClock } from '../../../testbed/clock.ts'
 import { deliveryJobsOn } from '../../../testbed/delivery-jobs.ts'
 import { testEngine } from '../../../testbed/engine.ts'
-import { dataOf, deliveriesOf, makeWebhook } from '../../../testbed/hooks.ts'
-import { testService } from '../../../testbed/service.ts'
+import { dataOf } from '../../../testbed/hooks.ts'
+import { deskWithEndpoint } from './desk.fixture.ts'
 
 /** An organization with one endpoint, and a worker whose receiver answers by script. */
 export async function desk(
   events: readonly string[] = ['customer.created', 'customer.updated', 'customer.deleted'],
 ) {
-  const clock = testClock()
-  const service = await testService({ clock })
-  const { api } = service
-  const { id } = await makeWebhook(api, { events })
+  const it = await deskWithEndpoint({ events })
+  const { clock, service, api, path } = it
   const worker = testEngine(service, clock)
   const deliveryJobs = deliveryJobsOn(service, clock)
-  const path = `/v1/webhooks/${id}`
   return {
-    clock,
-    service,
-    api,
-    id: id as string,
-    path,
+    ...it,
     ...worker,
     deliveryJobs,
-    log: (query = '') => deliveriesOf(api, id, query),
     disable: () => api.patch(path, { status: 'disabled' }),
     enable: () => api.patch(path, { status: 'active' }),
     recover: (body: object, headers: Record<string, string> = {}) =>
       api.post(`${path}/recover`, body, headers),
-    read: async (recoveryId: string) => (await api.get(`${path}/recoveries/${recoveryId}`)).json,
+    recovery: async (recoveryId: string) => (await api.get(`${path}/recoveries/${recoveryId}`)).json,
     /** All that workers have to do now. */
     async work() {
       await deliveryJobs.runDue()
       await worker.engine.runDue()
     },
-    [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
   }
 }
 
@@ -55,5 +45,5 @@ export async function recovered(it: Desk, window: object) {
   const answer = await it.recover(window)
   expect(answer.status, answer.text).toBe(202)
   await it.work()
-  return it.read(answer.json.id)
+  return it.recovery(answer.json.id)
 }

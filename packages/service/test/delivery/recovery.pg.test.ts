@@ -34,10 +34,10 @@ describe('what an endpoint missed while it was disabled', () => {
       createdAt: at(it.clock.now()),
       finishedAt: null,
     })
-    expect(await it.read(answer.json.id)).toEqual(answer.json)
+    expect(await it.recovery(answer.json.id)).toEqual(answer.json)
     await it.work()
     const done = { ...answer.json, status: 'done', created: 3, finishedAt: at(it.clock.now()) }
-    expect(await it.read(done.id)).toEqual(done)
+    expect(await it.recovery(done.id)).toEqual(done)
     expect(namesFrom(it, 0)).toEqual(['one, changed', 'two', 'one, changed'])
     expect(await it.log()).toMatchObject(
       Array(3).fill({ status: 'succeeded', attemptCount: 1, maxAttempts: 6 }),
@@ -132,7 +132,7 @@ describe('deliveries that are there', () => {
     const others = [1, 2].map(() => deliveryJobsOn(it.service, it.clock))
     await Promise.all([it.deliveryJobs, ...others].map((one) => one.runDue()))
     await it.engine.runDue()
-    const came = await Promise.all(asked.map(({ json }) => it.read(json.id)))
+    const came = await Promise.all(asked.map(({ json }) => it.recovery(json.id)))
     expect(came.map(({ status }) => status)).toEqual(['done', 'done', 'done'])
     // The pending one failed when the endpoint was disabled.
     expect(came.reduce((sum, { retried }) => sum + retried, 0)).toBe(2)
@@ -194,7 +194,7 @@ describe('a recovery that waits longer than the log goes back', () => {
     await it.enable()
     it.clock.advance(minute)
     await it.work()
-    expect(await it.read(id)).toMatchObject({ status: 'done', retried: 0, created: 0 })
+    expect(await it.recovery(id)).toMatchObject({ status: 'done', retried: 0, created: 0 })
     expect(namesFrom(it, 0)).toEqual(['arrived'])
     expect(await kept(it)).toBe(1)
     await it.service.app.maintenance.run()
@@ -247,6 +247,6 @@ describe('a recovery that waits longer than the log goes back', () => {
     await it.enable()
     it.clock.advance(minute)
     await it.work()
-    expect(await it.read(id)).toMatchObject({ status: 'done', retried: 0, created: 0 })
+    expect(await it.recovery(id)).toMatchObject({ status: 'done', retried: 0, created: 0 })
   })
 })

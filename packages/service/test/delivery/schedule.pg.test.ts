@@ -1,30 +1,16 @@
 import { describe, expect, test } from 'vitest'
-import { testClock } from '../../../testbed/clock.ts'
 import { deliverySettings } from '../../../testbed/delivery-settings.ts'
+import { makeCustomer } from '../../../testbed/desk.ts'
 import { testEngine } from '../../../testbed/engine.ts'
-import { retry } from '../../../testbed/hooks.ts'
-import { type TestService, testService } from '../../../testbed/service.ts'
-
-const minute = 60_000
-const hour = 60 * minute
-
-async function endpoint(service: TestService, events: readonly string[] = ['customer.created']) {
-  const made = await service.api.post('/v1/webhooks', { url: 'https://127.0.0.1:1/hook', events })
-  expect(made.status).toBe(201)
-  return made.json
-}
-
-async function log(service: TestService, webhookId: string) {
-  return (await service.api.get(`/v1/webhooks/${webhookId}/deliveries`)).json.data
-}
+import { hour, minute, retry } from '../../../testbed/hooks.ts'
+import { deskWithEndpoint } from './desk.fixture.ts'
 
 test('a failing endpoint gets six attempts, to the letter of the schedule, and then the delivery failed', async () => {
-  const clock = testClock()
-  await using service = await testService({ clock })
+  await using it = await deskWithEndpoint()
+  const { clock, service } = it
   const { engine, sent, answer } = testEngine(service, clock)
   answer(500)
-  const webhook = await endpoint(service)
-  await service.api.post('/v1/customers', { name: 'Ada' })
+  await makeCustomer(it.api)
   const began = clock.now()
   await engine.runDue()
   for (const delay of [minute, 5 * minute, 30 * minute, 2 * hour, 8 * hour]) {
@@ -36,7 +22,7 @@ test('a failing endpoint gets six attempts, to the letter of the schedule, and t
   const times = [0, 1, 6, 36, 156, 636].map((minutes) => began + minutes * minute)
   expect(sent.map(({ at }) => at)).toEqual(times)
   expect(new Set(sent.map(({ headers }) => headers['x-service-event-id'])).size).toBe(1)
-  const [row] = await log(service, webhook.id)
+  const [row] = await it.log()
   expect(row).toMatchObject({
     status: 'failed',
     attemptCount: 6,
@@ -49,26 +35,24 @@ test('a failing endpoint gets six attempts, to the letter of the schedule, and t
 })
 
 test('retries after an outage come apart: each at its delay or up to 5 % later', async () => {
-  const clock = testClock()
-  await using service = await testService({ clock })
+  await using it = await deskWithEndpoint()
+  const { clock, service } = it
   const shares = [0, 0.5, 1]
   const { engine, answer } = testEngine(service, clock, { random: () => shares.shift() ?? 0 })
   answer(503)
-  const webhook = await endpoint(service)
-  for (const name of ['Ada', 'Grace', 'Joan']) await service.api.post('/v1/customers', { name })
+  for (const name of ['Ada', 'Grace', 'Joan']) await makeCustomer(it.api, { name })
   await engine.runDue()
-  const next = (await log(service, webhook.id)).map((row: { nextAttemptAt: string }) => row.nextAttemptAt)
+  const next = (await it.log()).map((row) => row.nextAttemptAt)
   const later = next.map((at: string) => (Date.parse(at) - clock.now()) / 1_000)
   expect(later.sort()).toEqual([60, 61.5, 63])
 })
 
 test('four days of a dead endpoint: when it is tried, warned of and disabled', async () => {
-  const clock = testClock()
-  await using service = await testService({ clock })
+  await using it = await deskWithEndpoint()
+  const { clock, service } = it
   const { engine, sent, answer } = testEngine(service, clock)
   answer(503)
-  const { id } = await endpoint(service)
-  const read = async () => (await service.api.get(`/v1/webhooks/${id}`)).json
+  const { id, read } = it
   const said = () => service.logged.filter(({ webhookId }) => webhookId === id).map(({ msg }) => msg)
   const began = clock.now()
   const at = (minutes: number) => began + minutes * minute
@@ -80,7 +64,7 @@ test('four days of a dead endpoint: when it is tried, warned of and disabled', a
     }
   }
   const changeNow = async () => {
-    await service.api.post('/v1/customers', { name: 'Ada' })
+    await makeCustomer(it.api)
     await engine.runDue()
   }
   const failing = async (failureCount: number) =>
@@ -124,9 +108,9 @@ test('four days of a dead endpoint: when it is tried, warned of and disabled', a
   await changeNow()
   await tickUntil(96 * 60, 30)
   expect(sent).toHaveLength(13)
-  expect((await log(service, id)).map((row: { attemptCount: number }) => row.attemptCount)).toEqual([1, 6, 6])
+  expect((await it.log()).map((row) => row.attemptCount)).toEqual([1, 6, 6])
   // Enabled again it has all of its time.
-  await service.api.patch(`/v1/webhooks/${id}`, { status: 'active' })
+  await it.api.patch(it.path, { status: 'active' })
   expect(await read()).toMatchObject({ status: 'active', failureCount: 0, failingSince: null })
   await changeNow()
   expect(await read()).toMatchObject({
@@ -140,49 +124,47 @@ describe('fewer delays than a delivery was made with', () => {
   const shorter = { ...deliverySettings.schedule, retryDelays: [minute, 5 * minute] }
 
   test('send nothing earlier than the log says, and then wait for the last of them, as often as it was to be tried', async () => {
-    const clock = testClock()
-    await using service = await testService({ clock })
+    await using it = await deskWithEndpoint()
+    const { clock, service } = it
     const before = testEngine(service, clock)
     before.answer(500)
-    const webhook = await endpoint(service)
-    await service.api.post('/v1/customers', { name: 'Ada' })
+    await makeCustomer(it.api)
     for (const wait of [0, minute, 5 * minute]) {
       clock.advance(wait)
       await before.engine.runDue()
     }
     // Three attempts are left: as many as a delivery has that is made now.
-    const [{ nextAttemptAt }] = await log(service, webhook.id)
+    const [{ nextAttemptAt }] = await it.log()
     expect(nextAttemptAt).toBe(new Date(clock.now() + 30 * minute).toISOString())
 
     const { engine, sent, answer } = testEngine(service, clock, { schedule: shorter })
     answer(500)
     await engine.runDue()
     expect(sent).toEqual([])
-    expect(await log(service, webhook.id)).toMatchObject([{ nextAttemptAt }])
+    expect(await it.log()).toMatchObject([{ nextAttemptAt }])
     const began = clock.now()
     for (const wait of [30, 5, 5]) {
       clock.advance(wait * minute)
       expect(await engine.runDue()).toBe(1)
     }
     expect(sent.map(({ at }) => (at - began) / minute)).toEqual([30, 35, 40])
-    expect(await log(service, webhook.id)).toMatchObject([
+    expect(await it.log()).toMatchObject([
       { status: 'failed', attemptCount: 6, maxAttempts: 6, nextAttemptAt: null },
     ])
   })
 
   test('are those of a schedule begun anew by hand, from the first', async () => {
-    const clock = testClock()
-    await using service = await testService({ clock, settings: { schedule: shorter } })
+    await using it = await deskWithEndpoint({}, { settings: { schedule: shorter } })
+    const { clock, service } = it
     const before = testEngine(service, clock)
     before.answer(500)
-    const webhook = await endpoint(service)
-    await service.api.post('/v1/customers', { name: 'Ada' })
+    await makeCustomer(it.api)
     for (let attempt = 0; attempt < 6; attempt++) {
       await before.engine.runDue()
       clock.advance(8 * hour)
     }
-    const [failed] = await log(service, webhook.id)
-    expect((await retry(service.api, failed)).json).toMatchObject({
+    const [failed] = await it.log()
+    expect((await retry(it.api, failed)).json).toMatchObject({
       status: 'pending',
       maxAttempts: failed.attemptCount + 3,
     })
@@ -194,17 +176,16 @@ describe('fewer delays than a delivery was made with', () => {
       await engine.runDue()
     }
     expect(sent.map(({ at }) => (at - began) / minute)).toEqual([0, 1, 6])
-    expect(await log(service, webhook.id)).toMatchObject([{ status: 'failed' }])
+    expect(await it.log()).toMatchObject([{ status: 'failed' }])
   })
 })
 
 test('more delays than a delivery was made with: it has its own number of attempts, after the first of them', async () => {
-  const clock = testClock()
   const retryDelays = [minute, 5 * minute]
   const schedule = { ...deliverySettings.schedule, retryDelays }
-  await using service = await testService({ clock, settings: { schedule } })
-  const webhook = await endpoint(service)
-  await service.api.post('/v1/customers', { name: 'Ada' })
+  await using it = await deskWithEndpoint({}, { settings: { schedule } })
+  const { clock, service } = it
+  await makeCustomer(it.api)
   const { engine, sent, answer } = testEngine(service, clock)
   answer(500)
   const began = clock.now()
@@ -213,7 +194,5 @@ test('more delays than a delivery was made with: it has its own number of attemp
     await engine.runDue()
   }
   expect(sent.map(({ at }) => (at - began) / minute)).toEqual([0, 1, 6])
-  expect(await log(service, webhook.id)).toMatchObject([
-    { status: 'failed', attemptCount: 3, maxAttempts: 3 },
-  ])
+  expect(await it.log()).toMatchObject([{ status: 'failed', attemptCount: 3, maxAttempts: 3 }])
 })

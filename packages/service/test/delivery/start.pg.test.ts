@@ -2,7 +2,6 @@
 import type { Pool, QueryConfig } from 'pg'
 import { expect, test } from 'vitest'
 import { testClock } from '../../../testbed/clock.ts'
-import { deliverySettings } from '../../../testbed/delivery-settings.ts'
 import { makeCustomer } from '../../../testbed/desk.ts'
 import { testEngine } from '../../../testbed/engine.ts'
 import { eventually } from '../../../testbed/eventually.ts'
@@ -13,8 +12,6 @@ import { unshared } from '../../src/db/fair-pool.ts'
 import { createPool, endPool } from '../../src/db/pool.ts'
 import { createEndpointQueues } from '../../src/delivery/queue/endpoint-queues.ts'
 import { kinds } from '../../src/desk/index.ts'
-
-const { encryptionKey } = deliverySettings
 
 test('what is due is sent though the search for what a clock left in the future takes its time', async () => {
   const clock = testClock()
@@ -47,7 +44,6 @@ test('a search that fails is made again, and what is due is sent meanwhile', asy
   await makeWebhook(api)
   await plant(database.pool, {
     organizationId: api.organizationId,
-    encryptionKey,
     urls: ['https://127.0.0.1:1/'],
     backlog: 2_500,
     now: clock.now() + hour,
@@ -94,8 +90,8 @@ test.each(['nothing of it', 'all'])(
     const pool = createPool(service.database.connection, { max: 1, onIdleError: () => {} })
     await using _end = { [Symbol.asyncDispose]: () => endPool(pool) }
     const urls = Array.from({ length: 4 }, (_, n) => `https://127.0.0.1:${n + 1}/`)
-    await plant(pool, { organizationId, encryptionKey, urls, backlog: 5_000, now: clock.now() })
-    await plant(pool, { organizationId, encryptionKey, urls, backlog: 5_000, now: clock.now() + 30 * minute })
+    await plant(pool, { organizationId, urls, backlog: 5_000, now: clock.now() })
+    await plant(pool, { organizationId, urls, backlog: 5_000, now: clock.now() + 30 * minute })
     // Of these half wait for a retry, which stays where the log shows it.
     await pool.query(
       `update deliveries set attempt_count = 3 where next_attempt_at > $1 and right(id::text, 1) < '8'`,

@@ -1,43 +1,28 @@
 /** What a worker does with the queues that a commit tells it of, and what becomes of those that it is never told of. */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { testClock } from '../../../testbed/clock.ts'
 import { makeCustomer } from '../../../testbed/desk.ts'
 import { testEngine } from '../../../testbed/engine.ts'
 import { eventually } from '../../../testbed/eventually.ts'
 import { heldSend } from '../../../testbed/held-send.ts'
 import { dataOf, deliveriesOf, makeWebhook, signedBy } from '../../../testbed/hooks.ts'
-import { testService } from '../../../testbed/service.ts'
 import { type DueQueue, priorities } from '../../src/delivery/model.ts'
 import type { EndpointQueues } from '../../src/delivery/queue/endpoint-queues.ts'
 import type { DueQueues } from '../../src/journal/notifier.ts'
+import { deskWithEndpoint } from './desk.fixture.ts'
 
 /** A service with an endpoint, and a worker next to it that `tell` may stand for. */
 async function desk() {
-  const clock = testClock()
   const told: DueQueues[] = []
   const id = randomUUID()
   const worker = { tell: (_: DueQueues): void => {} }
-  const service = await testService({
-    clock,
-    notifyWorker(due) {
-      told.push(due)
-      worker.tell(due)
-      return id
-    },
-  })
-  const { api } = service
-  const webhook = await makeWebhook(api)
-  return {
-    clock,
-    service,
-    api,
-    webhook,
-    told,
-    worker,
-    statuses: async () => (await deliveriesOf(api, webhook.id)).map(({ status }) => status),
-    [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
+  const notifyWorker = (due: DueQueues) => {
+    told.push(due)
+    worker.tell(due)
+    return id
   }
+  const it = await deskWithEndpoint({}, { notifyWorker })
+  return { ...it, told, worker, statuses: async () => (await it.log()).map(({ status }) => status) }
 }
 
 function queuesIn({ queues }: DueQueues): DueQueue[] {
@@ -74,7 +59,7 @@ test('claims a queue that it is told of without a search', async () => {
   for (const [n, name] of ['Ada', 'Zoë 🦁', 'Grace'].entries()) {
     const customer = await makeCustomer(it.api, { name })
     await eventually('it is sent and noted', async () => {
-      const [delivery] = await deliveriesOf(it.api, it.webhook.id)
+      const [delivery] = await it.log()
       return sent.length > n && delivery.status === 'succeeded'
     })
     expect(dataOf(sent.at(-1)!)).toBe((await it.api.get(`/v1/customers/${customer.id}`)).text)

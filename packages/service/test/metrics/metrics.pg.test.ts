@@ -4,7 +4,6 @@ import { Registry } from 'prom-client'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { testClock } from '../../../testbed/clock.ts'
 import { deliveryJobsOn } from '../../../testbed/delivery-jobs.ts'
-import { deliverySettings } from '../../../testbed/delivery-settings.ts'
 import { makeCustomer } from '../../../testbed/desk.ts'
 import { testEngine } from '../../../testbed/engine.ts'
 import { heldSend } from '../../../testbed/held-send.ts'
@@ -221,8 +220,7 @@ describe('a worker', () => {
     const before = await names()
     const urls = Array.from({ length: 100 }, (_, n) => `https://127.0.0.1:1/${n}`)
     const { organizationId } = await service.newOrganization()
-    const { encryptionKey } = deliverySettings
-    await plant(service.database.pool, { organizationId, encryptionKey, urls, backlog: 2, now: clock.now() })
+    await plant(service.database.pool, { organizationId, urls, backlog: 2, now: clock.now() })
     await engine.runDue()
     expect(await names()).toEqual(before)
     expect((await names()).join()).not.toContain(organizationId)
