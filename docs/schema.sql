@@ -393,6 +393,7 @@ create index deliveries_default_type on deliveries_default (organization_id, web
 create table deliveries_pending partition of deliveries for values from ('infinity') to (maxvalue) with (fillfactor=85, autovacuum_vacuum_scale_factor=0.05);
 create index deliveries_pending_due on deliveries_pending (organization_id, webhook_id, next_attempt_at, id);
 create unique index deliveries_pending_event on deliveries_pending (organization_id, event_id, webhook_id) where event_id is not null;
+create index deliveries_pending_waiting on deliveries_pending (organization_id, webhook_id, subject_id) where attempt_count = 0 and next_attempt_at > created_at;
 
 -- Attempts before the last, which is in the row of its delivery. In the week of the delivery, whose id says it.
 create table attempts (
@@ -962,7 +963,8 @@ create function version_term_of(p_body text) returns bigint language sql stable 
 -- What each key of the commit function's argument means: packages/service/src/journal/commit-protocol.ts.
 
 -- A delivery to be created: pending and due now, unless the endpoint was `disabled`, or the event is `skipped`, for
--- that reason. Without `id` it gets a new one.
+-- that reason. Without `id` it gets a new one. `wait`: for how many seconds the endpoint coalesces updates, or null;
+-- `coalesced_into` is for the function that does that.
 create type new_delivery as (
   id uuid,
   webhook_id uuid,
@@ -973,8 +975,55 @@ create type new_delivery as (
   subject_id uuid,
   max_attempts int,
   disabled text,
-  skipped text
+  skipped text,
+  wait int,
+  coalesced_into uuid
 );
+
+-- The same deliveries, where those of updates to endpoints that coalesce (`wait`) are sent as one for each object and
+-- type: one waits, and reads the object when its time has come; those that come meanwhile are skipped, as `coalesced`
+-- into it. All others are as they are, and wait for nothing.
+--
+-- The one that waits gets a new version with each, so that a worker whose clock is ahead, which may have read the
+-- object before this change, cannot complete it: the delivery is then sent again. The queues are locked first, as a
+-- completion moves the same rows to another partition.
+create function coalesce_deliveries(p_organization_id uuid, p_now timestamptz, p_deliveries new_delivery[])
+returns new_delivery[]
+language plpgsql volatile as $function$
+declare
+  v_deliveries new_delivery[];
+  v_waiting uuid[];
+begin
+  perform 1 from endpoint_queues q where q.organization_id = p_organization_id
+    and q.webhook_id in (select d.webhook_id from unnest(p_deliveries) d where d.wait is not null)
+    order by q.webhook_id for no key update;
+  with given as materialized (
+    select coalesce(d.id, new_uuid_v7(p_now)) as id, d.webhook_id, d.event_id, d.event_type, d.event_created_at,
+        d.subject_kind, d.subject_id, d.max_attempts, d.disabled, d.skipped, d.wait, d.place,
+        d.wait is not null and d.event_type like '%.updated' and d.disabled is null and d.skipped is null as joins
+      from unnest(p_deliveries) with ordinality as d(id, webhook_id, event_id, event_type, event_created_at,
+        subject_kind, subject_id, max_attempts, disabled, skipped, wait, coalesced_into, place)
+  ), waiting as materialized (
+    select g.webhook_id, g.subject_id, g.event_type, coalesce(
+        (select d.id from deliveries d where d.organization_id = p_organization_id and d.webhook_id = g.webhook_id
+          and d.subject_id = g.subject_id and d.event_type = g.event_type and d.log_day = 'infinity'
+          and d.attempt_count = 0 and d.next_attempt_at > d.created_at and d.next_attempt_at > p_now limit 1),
+        (array_agg(g.id order by g.place))[1]) as id
+      from given g where g.joins group by g.webhook_id, g.subject_id, g.event_type
+  )
+  select array_agg((g.id, g.webhook_id, g.event_id, g.event_type, g.event_created_at, g.subject_kind, g.subject_id,
+        g.max_attempts, g.disabled, case when w.id <> g.id then 'coalesced' else g.skipped end,
+        case when w.id = g.id then g.wait end, case when w.id <> g.id then w.id end)::new_delivery order by g.place),
+      array(select w.id from waiting w)
+    into v_deliveries, v_waiting
+    from given g left join waiting w on g.joins and w.webhook_id = g.webhook_id and w.subject_id = g.subject_id
+      and w.event_type = g.event_type;
+  update deliveries d set updated_at = greatest(millisecond_after(d.updated_at), p_now)
+    where d.organization_id = p_organization_id and d.webhook_id in (select n.webhook_id from unnest(v_deliveries) n)
+      and d.id = any(v_waiting) and d.log_day = 'infinity';
+  return v_deliveries;
+end;
+$function$;
 
 -- Inserts deliveries, and returns how many: the one statement that does. The caller holds the organization's clock
 -- row, and wakes the queues of the endpoints that get pending ones.
@@ -983,6 +1032,9 @@ language plpgsql volatile as $function$
 declare
   v_inserted int;
 begin
+  if exists (select 1 from unnest(p_deliveries) d where d.wait is not null) then
+    p_deliveries := coalesce_deliveries(p_organization_id, p_now, p_deliveries);
+  end if;
   insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at,
       subject_kind, subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message,
       next_attempt_at, created_at, updated_at)
@@ -992,9 +1044,10 @@ begin
           d.max_attempts,
         case s.status when 'failed' then 'endpoint_disabled' when 'skipped' then d.skipped end,
         case when s.status = 'failed' then 'the endpoint was disabled: ' || d.disabled
+          when d.skipped = 'coalesced' then d.coalesced_into::text
           when d.skipped = 'own_change' then 'the key of the endpoint caused it'
           when d.skipped = 'conditions_not_met' then 'the conditions of the endpoint did not hold' end,
-        case s.status when 'pending' then p_now end, p_now, p_now
+        case s.status when 'pending' then p_now + make_interval(secs => coalesce(d.wait, 0)) end, p_now, p_now
       from unnest(p_deliveries) as d
         cross join lateral (select case when d.disabled is not null then 'failed'
           when d.skipped is not null then 'skipped' else 'pending' end as status) s;
@@ -1124,7 +1177,7 @@ begin
 
   perform insert_deliveries(p_organization_id, case when v_apart then p_now else p_stamp end, array(
     select (null, w.id, e.event_id, e.event_type, p_stamp, e.subject_kind, e.subject_id, e.max_attempts,
-        null, s.reason)::new_delivery
+        null, s.reason, (w.options->>'coalesce')::int, null)::new_delivery
       from webhooks w
         join unnest(p_events) e on w.events && event_patterns(e.event_type)
         cross join lateral (select case when w.options ?| '{conditions,skipOwn}'
@@ -1761,7 +1814,7 @@ begin
           a.content_digest
         from counters_after(p_organization_id, v_written) a)
   select array_agg((null, null, t.id, t.type, v_stamp, t.subject_kind, t.subject_id, p_limits.max_attempts, null,
-      null)::new_delivery), (
+      null, null, null)::new_delivery), (
       select jsonb_object_agg(w.id, coalesce(v_receipt, w.tail)) from unnest(v_written) w where w.tail is not null), (
       select array_agg(a.id) from active_endpoints(p_organization_id) a
         where a.events && array(select unnest(event_patterns(o.type)) from inserted o))
@@ -1987,8 +2040,8 @@ begin
     v_read_to_id := p_read_to_id;
   end if;
   -- A first attempt is due when its commit is there, as for a claim.
-  select case when d.attempt_count = 0 and d.next_attempt_at <= v_soon then least(d.next_attempt_at,
-    p_now) else d.next_attempt_at end
+  select case when d.attempt_count = 0 and d.next_attempt_at <= v_soon and d.next_attempt_at <= d.created_at
+    then least(d.next_attempt_at, p_now) else d.next_attempt_at end
     into v_due from deliveries d
     where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day = 'infinity'
       and (d.next_attempt_at, d.id) >= (coalesce(v_read_to, '-infinity'), coalesce(v_read_to_id,

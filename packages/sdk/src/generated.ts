@@ -822,6 +822,8 @@ export interface Webhook {
   includeActor?: boolean
   /** Events that its own key has caused are skipped; absent where not. */
   skipOwn?: boolean
+  /** Seconds for which updates of an object are sent as one; absent where each is sent. */
+  coalesce?: number
   /** Strings of the client that registered it; absent without any. */
   metadata?: Record<string, string>
   /** A paused endpoint gets its deliveries once it is active, a disabled one no events. */
@@ -907,6 +909,8 @@ export interface WebhookWithSecret {
   includeActor?: boolean
   /** Events that its own key has caused are skipped; absent where not. */
   skipOwn?: boolean
+  /** Seconds for which updates of an object are sent as one; absent where each is sent. */
+  coalesce?: number
   /** Strings of the client that registered it; absent without any. */
   metadata?: Record<string, string>
   /** A paused endpoint gets its deliveries once it is active, a disabled one no events. */
@@ -992,6 +996,8 @@ export interface WebhookCreate {
   includeActor?: boolean
   /** Whether events that the registering key, or a session of it, has caused are left out: they are in the log as skipped. Must be true or false. Initially `false`. */
   skipOwn?: boolean
+  /** Seconds for which an `updated` event waits: those of the same object that come meanwhile are sent as one, with the object as it then is; the others are in the log as skipped, with `coalescedInto`. Must be a whole number from 1 to 3600, or null. */
+  coalesce?: number | null
   /** Strings of your own, for your programs: deliveries do not have them. A PATCH merges; null deletes a key. Must be an object of at most 20 keys of 1 to 40 characters, each with a string of at most 500 characters (null deletes a key). Initially `{}`. */
   metadata?: Record<string, string | null>
   /** Signs deliveries: whsec_ and 24 to 64 random bytes in base64. Default: a new one. Must be whsec_ and 24 to 64 bytes in standard base64, or null. */
@@ -1051,6 +1057,8 @@ export interface WebhookPatch {
   includeActor?: boolean
   /** Whether events that the registering key, or a session of it, has caused are left out: they are in the log as skipped. Must be true or false. Initially `false`. */
   skipOwn?: boolean
+  /** Seconds for which an `updated` event waits: those of the same object that come meanwhile are sent as one, with the object as it then is; the others are in the log as skipped, with `coalescedInto`. Must be a whole number from 1 to 3600, or null. */
+  coalesce?: number | null
   /** Strings of your own, for your programs: deliveries do not have them. A PATCH merges; null deletes a key. Must be an object of at most 20 keys of 1 to 40 characters, each with a string of at most 500 characters (null deletes a key). Initially `{}`. */
   metadata?: Record<string, string | null>
   /** active resets the failure count; paused keeps deliveries until it is active again. Must be one of active, paused, disabled. Initially `"active"`. */
@@ -1079,8 +1087,10 @@ export interface Delivery {
   eventId: string
   /** The type of the event; `ping` for a ping. */
   eventType: string
-  /** Where it stands; `skipped`: the conditions of the endpoint did not hold. */
+  /** Its state; `skipped`: by the options of the endpoint nothing was to be sent, `lastError` says why. */
   status: Open<'pending' | 'succeeded' | 'failed' | 'skipped'>
+  /** The delivery that is sent for this update too; absent where it is sent itself. */
+  coalescedInto?: string
   /** Attempts made so far. */
   attemptCount: number
   /** Attempts it has in all; a manual retry adds a whole schedule. */
@@ -1103,6 +1113,7 @@ export interface Delivery {
       | 'paused_too_long'
       | 'own_change'
       | 'conditions_not_met'
+      | 'coalesced'
     >
     message: string
   } | null
@@ -1144,6 +1155,7 @@ export interface Attempt {
       | 'paused_too_long'
       | 'own_change'
       | 'conditions_not_met'
+      | 'coalesced'
     >
     message: string
   } | null

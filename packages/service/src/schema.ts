@@ -1,6 +1,6 @@
 /** The schema of an installation: its baseline, the migrations since, and the functions of every room. */
 
-import type { Schema, SchemaFunction } from './db/migration.ts'
+import { buildIndex, type Schema, type SchemaFunction } from './db/migration.ts'
 import { readStatements } from './db/sql-file.ts'
 import { reportFunction } from './delivery/endpoint/report-endpoints.ts'
 import { webhookFunctions } from './delivery/endpoint/store.ts'
@@ -62,6 +62,17 @@ export function schemaOf(
     commitFunction: commit,
     migrations: [
       { id: '20261128-03-baseline', statements: [...baseline, ...deskTables, ...inboxTable] },
+      {
+        id: '20261128-04-coalesced',
+        statements: [],
+        gradually: {
+          indexes: buildIndex(
+            'deliveries_pending_waiting',
+            `deliveries_pending (organization_id, webhook_id, subject_id)
+              where attempt_count = 0 and next_attempt_at > created_at`,
+          ),
+        },
+      },
       ...kinds.flatMap((kind) => kind.migrations),
     ],
     functions: [

@@ -51,9 +51,9 @@ bookings no-show	POST	/bookings/{id}/no-show	The customer did not come: from sta
 inbox list	GET	/inbox	List open conversations by how long the customer waits	limit# after afterSince awaitingReply=true|false customerId channel=email|chat|sms|whatsapp|phone|api handledBy=ai|human assigneeId externalId tag customAttribute createdAfter createdBefore q	
 inbox counts	GET	/inbox/counts	Count the conversations of the inbox	assigneeId	
 webhooks list	GET	/webhooks	List endpoints	limit# offset# status=active|paused|disabled createdAfter createdBefore	
-webhooks create	POST	/webhooks	Register an endpoint		endpoint:url! description events![] signatures[] expiresAt headers{} rateLimit# maxConcurrent# format=envelope|mcp payload=full|thin honorRetryAfter? disableOn410? conditions{} changedFields? includeActor? skipOwn? metadata{} secret verify?
+webhooks create	POST	/webhooks	Register an endpoint		endpoint:url! description events![] signatures[] expiresAt headers{} rateLimit# maxConcurrent# format=envelope|mcp payload=full|thin honorRetryAfter? disableOn410? conditions{} changedFields? includeActor? skipOwn? coalesce# metadata{} secret verify?
 webhooks get	GET	/webhooks/{id}	Read an endpoint		
-webhooks update	PATCH	/webhooks/{id}	Change an endpoint, pause or disable it, or make it active again		endpoint:url description events[] signatures[] expiresAt headers{} rateLimit# maxConcurrent# format=envelope|mcp payload=full|thin honorRetryAfter? disableOn410? conditions{} changedFields? includeActor? skipOwn? metadata{} status=active|paused|disabled
+webhooks update	PATCH	/webhooks/{id}	Change an endpoint, pause or disable it, or make it active again		endpoint:url description events[] signatures[] expiresAt headers{} rateLimit# maxConcurrent# format=envelope|mcp payload=full|thin honorRetryAfter? disableOn410? conditions{} changedFields? includeActor? skipOwn? coalesce# metadata{} status=active|paused|disabled
 webhooks delete	DELETE	/webhooks/{id}	Delete an endpoint with its log		
 webhooks rotate-secret	POST	/webhooks/{id}/rotate-secret	Replace the secret; the old one signs as well for a while		secret overlap#
 webhooks delete-previous-secret	DELETE	/webhooks/{id}/previous-secret	End the overlap: only the newest secret signs		

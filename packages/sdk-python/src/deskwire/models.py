@@ -1356,6 +1356,8 @@ class Webhook(_WebhookRequired, total=False):
     """Envelopes say who caused the event; absent where they do not."""
     skipOwn: bool
     """Events that its own key has caused are skipped; absent where not."""
+    coalesce: int
+    """Seconds for which updates of an object are sent as one; absent where each is sent."""
     metadata: dict[str, str]
     """Strings of the client that registered it; absent without any."""
     expiresAt: str
@@ -1441,6 +1443,8 @@ class WebhookWithSecret(_WebhookWithSecretRequired, total=False):
     """Envelopes say who caused the event; absent where they do not."""
     skipOwn: bool
     """Events that its own key has caused are skipped; absent where not."""
+    coalesce: int
+    """Seconds for which updates of an object are sent as one; absent where each is sent."""
     metadata: dict[str, str]
     """Strings of the client that registered it; absent without any."""
     expiresAt: str
@@ -1492,6 +1496,8 @@ class WebhookCreate(_WebhookCreateRequired, total=False):
     """Whether envelopes have `actor`, who caused the event, and `requestId`, the X-Request-Id of the request. Must be true or false. Initially `false`."""
     skipOwn: bool
     """Whether events that the registering key, or a session of it, has caused are left out: they are in the log as skipped. Must be true or false. Initially `false`."""
+    coalesce: int | None
+    """Seconds for which an `updated` event waits: those of the same object that come meanwhile are sent as one, with the object as it then is; the others are in the log as skipped, with `coalescedInto`. Must be a whole number from 1 to 3600, or null."""
     metadata: dict[str, str | None]
     """Strings of your own, for your programs: deliveries do not have them. A PATCH merges; null deletes a key. Must be an object of at most 20 keys of 1 to 40 characters, each with a string of at most 500 characters (null deletes a key). Initially `{}`."""
     secret: str | None
@@ -1544,6 +1550,8 @@ class WebhookPatch(TypedDict, total=False):
     """Whether envelopes have `actor`, who caused the event, and `requestId`, the X-Request-Id of the request. Must be true or false. Initially `false`."""
     skipOwn: bool
     """Whether events that the registering key, or a session of it, has caused are left out: they are in the log as skipped. Must be true or false. Initially `false`."""
+    coalesce: int | None
+    """Seconds for which an `updated` event waits: those of the same object that come meanwhile are sent as one, with the object as it then is; the others are in the log as skipped, with `coalescedInto`. Must be a whole number from 1 to 3600, or null."""
     metadata: dict[str, str | None]
     """Strings of your own, for your programs: deliveries do not have them. A PATCH merges; null deletes a key. Must be an object of at most 20 keys of 1 to 40 characters, each with a string of at most 500 characters (null deletes a key). Initially `{}`."""
     status: Literal["active", "paused", "disabled"]
@@ -1558,13 +1566,11 @@ class WebhookRotation(TypedDict, total=False):
 
 
 class DeliveryLastError(TypedDict):
-    code: Literal["timeout", "connection_failed", "tls_error", "redirect", "non_2xx", "address_not_public", "resolver_failed", "endpoint_disabled", "subject_unavailable", "worker_lost", "paused_too_long", "own_change", "conditions_not_met"] | str
+    code: Literal["timeout", "connection_failed", "tls_error", "redirect", "non_2xx", "address_not_public", "resolver_failed", "endpoint_disabled", "subject_unavailable", "worker_lost", "paused_too_long", "own_change", "conditions_not_met", "coalesced"] | str
     message: str
 
 
-class Delivery(TypedDict):
-    """One event on its way to one endpoint. It never holds the payload."""
-
+class _DeliveryRequired(TypedDict):
     id: str
     """Its id."""
     object: Literal["delivery"]
@@ -1578,7 +1584,7 @@ class Delivery(TypedDict):
     eventType: str
     """The type of the event; `ping` for a ping."""
     status: Literal["pending", "succeeded", "failed", "skipped"] | str
-    """Where it stands; `skipped`: the conditions of the endpoint did not hold."""
+    """Its state; `skipped`: by the options of the endpoint nothing was to be sent, `lastError` says why."""
     attemptCount: int
     """Attempts made so far."""
     maxAttempts: int
@@ -1601,8 +1607,15 @@ class Delivery(TypedDict):
     """When it last changed."""
 
 
+class Delivery(_DeliveryRequired, total=False):
+    """One event on its way to one endpoint. It never holds the payload."""
+
+    coalescedInto: str
+    """The delivery that is sent for this update too; absent where it is sent itself."""
+
+
 class AttemptError(TypedDict):
-    code: Literal["timeout", "connection_failed", "tls_error", "redirect", "non_2xx", "address_not_public", "resolver_failed", "endpoint_disabled", "subject_unavailable", "worker_lost", "paused_too_long", "own_change", "conditions_not_met"] | str
+    code: Literal["timeout", "connection_failed", "tls_error", "redirect", "non_2xx", "address_not_public", "resolver_failed", "endpoint_disabled", "subject_unavailable", "worker_lost", "paused_too_long", "own_change", "conditions_not_met", "coalesced"] | str
     message: str
 
 

@@ -236,6 +236,8 @@ export interface EndpointOptions {
   readonly includeActor?: true
   /** Nothing is sent of what the key that registered it, or a session of it, has caused. */
   readonly skipOwn?: true
+  /** Seconds: updates of an object within them are sent as one. */
+  readonly coalesce?: number
   /** Strings of the client that registered it. */
   readonly metadata?: Readonly<Record<string, string>>
 }

@@ -189,7 +189,7 @@ begin
           a.content_digest
         from counters_after(p_organization_id, v_written) a)
   select array_agg((null, null, t.id, t.type, v_stamp, t.subject_kind, t.subject_id, p_limits.max_attempts, null,
-      null)::new_delivery), (
+      null, null, null)::new_delivery), (
       select jsonb_object_agg(w.id, coalesce(v_receipt, w.tail)) from unnest(v_written) w where w.tail is not null), (
       select array_agg(a.id) from active_endpoints(p_organization_id) a
         where a.events && array(select unnest(event_patterns(o.type)) from inserted o))

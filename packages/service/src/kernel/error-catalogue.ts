@@ -188,7 +188,8 @@ export const errorCatalogue = {
     means:
       "The endpoint's conditions did not hold of this event, or it skips what its own key causes, so it was not sent.",
     help: "Change the endpoint's `conditions` or `skipOwn`, then recover: a recovery applies the present ones.",
-    example: "The endpoint's conditions or skipOwn left this event out. Change them, then recover.",
+    example:
+      "The endpoint's conditions, skipOwn or coalesce left this event out: lastError says which. Change that, then recover.",
   },
   delivery_pending: {
     status: 409,

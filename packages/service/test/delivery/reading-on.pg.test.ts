@@ -115,7 +115,7 @@ test('a commit under way while it claims is behind what it has read, and is foun
     await under.query('begin')
     await under.query(
       `select ${createDeliveries?.name}(o.organization_id, $2, $2, array(select w.id from webhooks w where w.organization_id = $1),
-         array[(null, null, $3, 'customer.created', $2, 'customer', $3, 1, null, null)::${newDelivery?.name}])
+         array[(null, null, $3, 'customer.created', $2, 'customer', $3, 1, null, null, null, null)::${newDelivery?.name}])
          from organizations o where o.organization_id = $1`,
       [it.key.organizationId, now, randomUUID()],
     )

@@ -57,6 +57,10 @@ const byCode: Readonly<Record<string, Words>> = {
     short: 'Paused too long',
     help: 'The endpoint was paused for almost as long as the log is kept. Resume it, then resend missed events.',
   },
+  coalesced: {
+    short: 'Sent with others',
+    help: 'Several updates of the object were sent as one delivery.',
+  },
   worker_lost: {
     short: 'Interrupted',
     help: 'The sending process ended during the attempt. The receiver may have got the delivery.',

@@ -34,6 +34,7 @@ interface Values {
   dropsHeaders: boolean
   rateLimit: string
   maxConcurrent: string
+  coalesce: string
   payload: 'full' | 'thin'
   honorRetryAfter: boolean
   disableOn410: boolean
@@ -47,6 +48,7 @@ const optionNames = [
   'headers',
   'rateLimit',
   'maxConcurrent',
+  'coalesce',
   'payload',
   'honorRetryAfter',
   'disableOn410',
@@ -101,6 +103,7 @@ function valuesOf(endpoint: Webhook | null): Values {
     dropsHeaders: false,
     rateLimit: String(endpoint?.rateLimit ?? ''),
     maxConcurrent: String(endpoint?.maxConcurrent ?? ''),
+    coalesce: String(endpoint?.coalesce ?? ''),
     payload: endpoint?.payload === 'thin' ? 'thin' : 'full',
     honorRetryAfter: endpoint?.honorRetryAfter ?? false,
     disableOn410: endpoint?.disableOn410 ?? false,
@@ -257,6 +260,9 @@ function Options({
       <Field label="Concurrent attempts (maximum)" error={errors.maxConcurrent?.message}>
         <TextInput type="number" min={1} max={16} placeholder="16" {...form.register('maxConcurrent')} />
       </Field>
+      <Field label="Combine updates of an object (seconds)" error={errors.coalesce?.message}>
+        <TextInput type="number" min={1} max={3600} placeholder="Off" {...form.register('coalesce')} />
+      </Field>
       <Field label="Payload" error={errors.payload?.message}>
         <FormSelect control={form.control} name="payload" options={payloads} />
       </Field>
@@ -297,6 +303,7 @@ function bodyOf(values: Values) {
     ...(dropsHeaders ? { headers: null } : {}),
     rateLimit: rateLimit === '' ? null : Number(rateLimit),
     maxConcurrent: maxConcurrent === '' ? null : Number(maxConcurrent),
+    coalesce: values.coalesce === '' ? null : Number(values.coalesce),
     payload,
     honorRetryAfter,
     disableOn410,

@@ -163,6 +163,12 @@ export const optionFields = {
     description:
       'Whether events that the registering key, or a session of it, has caused are left out: they are in the log as skipped.',
   }),
+  coalesce: integer({
+    min: 1,
+    max: 3_600,
+    description:
+      'Seconds for which an `updated` event waits: those of the same object that come meanwhile are sent as one, with the object as it then is; the others are in the log as skipped, with `coalescedInto`.',
+  }),
   metadata: namedValues<string>(
     [],
     { most: 20, values: 'a string of at most 500 characters' },
@@ -258,6 +264,10 @@ export const shownOptionFields: Shown<ReturnType<typeof shownOptions>> = {
     'Envelopes say who caused the event; absent where they do not.',
   ),
   skipOwn: optional({ type: 'boolean' }, 'Events that its own key has caused are skipped; absent where not.'),
+  coalesce: optional(
+    count,
+    'Seconds for which updates of an object are sent as one; absent where each is sent.',
+  ),
   metadata: optional(
     { type: 'object', additionalProperties: text },
     'Strings of the client that registered it; absent without any.',

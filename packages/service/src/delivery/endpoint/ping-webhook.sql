@@ -16,7 +16,8 @@ begin
   insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
     values (p_organization_id, p_event_id, 'ping', p_now, 'webhook', p_webhook_id, '{}');
   perform insert_deliveries(p_organization_id, p_now, array[
-    (p_delivery_id, p_webhook_id, p_event_id, 'ping', p_now, 'webhook', p_webhook_id, 1, null, null)::new_delivery]);
+    (p_delivery_id, p_webhook_id, p_event_id, 'ping', p_now, 'webhook', p_webhook_id, 1, null, null, null,
+      null)::new_delivery]);
   perform wake_queues(p_organization_id, array[p_webhook_id], p_now);
   return 'done';
 end;

@@ -40,6 +40,7 @@ const skipErrors = {
   own_change:
     'the key that registered the endpoint caused the event, and it skips those: nothing was to be sent',
   conditions_not_met: 'the conditions of the endpoint did not hold: nothing was to be sent',
+  coalesced: 'another delivery, `coalescedInto`, is sent for several updates of the object',
 } as const
 
 /** Those that are counted; a skipped delivery is not. */
@@ -124,7 +125,11 @@ export const deliveryFields: Shown<ReturnType<typeof deliveryRecord>> = {
   eventType: field(text, 'The type of the event; `ping` for a ping.'),
   status: field(
     words('pending', 'succeeded', 'failed', 'skipped'),
-    'Where it stands; `skipped`: the conditions of the endpoint did not hold.',
+    'Its state; `skipped`: by the options of the endpoint nothing was to be sent, `lastError` says why.',
+  ),
+  coalescedInto: optional(
+    uuid,
+    'The delivery that is sent for this update too; absent where it is sent itself.',
   ),
   attemptCount: field(count, 'Attempts made so far.'),
   maxAttempts: field(count, 'Attempts it has in all; a manual retry adds a whole schedule.'),

@@ -25,7 +25,8 @@ begin
       and w.id <> p_webhook_id);
   perform insert_deliveries(p_organization_id, p_now, array(
     select (null, w.id, v_event_id, p_type, v_stamp, 'endpoint', p_webhook_id, p_attempts, null,
-        skip_reason(p_organization_id, w.id, v_event_id, w.options->'conditions', null))::new_delivery
+        skip_reason(p_organization_id, w.id, v_event_id, w.options->'conditions', null), null,
+        null)::new_delivery
       from webhooks w where w.organization_id = p_organization_id and w.id = any(v_webhooks)));
   perform wake_queues(p_organization_id, v_webhooks, p_now);
   perform pg_notify('__channel__', p_organization_id || ':' || p_type);

@@ -93,6 +93,7 @@ export interface DeliveryRow {
 
 /** A row of the delivery log; never the payload (specification 11.1). */
 export function deliveryRecord(organizationId: string, row: DeliveryRow) {
+  const coalescedInto = row.last_error_code === 'coalesced' ? row.last_error_message : null
   return {
     id: row.id,
     object: 'delivery' as const,
@@ -101,10 +102,14 @@ export function deliveryRecord(organizationId: string, row: DeliveryRow) {
     eventId: row.event_id,
     eventType: row.event_type,
     status: row.status,
+    ...(coalescedInto === null ? {} : { coalescedInto }),
     attemptCount: row.attempt_count,
     maxAttempts: row.max_attempts,
     responseStatus: row.response_status,
-    lastError: errorRecord(row.last_error_code, row.last_error_message),
+    lastError:
+      coalescedInto === null
+        ? errorRecord(row.last_error_code, row.last_error_message)
+        : errorRecord('coalesced', `delivery ${coalescedInto} is sent for several updates`),
     durationMs: row.duration_ms,
     lastAttemptAt: shown(row.last_attempt_at),
     nextAttemptAt: shown(row.next_attempt_at),

@@ -480,7 +480,7 @@ function notResendable(webhook: WebhookRow, delivery: DeliveryRow): Problem | nu
 
 const skipped = problem(
   'delivery_skipped',
-  "The endpoint's conditions or skipOwn left this event out. Change them, then recover.",
+  "The endpoint's conditions, skipOwn or coalesce left this event out: lastError says which. Change that, then recover.",
 )
 
 function pendingAlready(delivery: DeliveryRow): Problem {

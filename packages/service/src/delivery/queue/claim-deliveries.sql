@@ -32,6 +32,7 @@ select d.id, d.attempt_count, d.attempts_before, d.max_attempts,
   from deliveries d
   where d.organization_id = $1 and d.webhook_id = $2 and d.log_day = 'infinity'
     and (d.next_attempt_at, d.id) >= ((select p.at from position p), (select p.id from position p))
-    and d.next_attempt_at <= $9 and (d.next_attempt_at <= $3 or d.attempt_count = 0)
+    and d.next_attempt_at <= $9
+    and (d.next_attempt_at <= $3 or d.attempt_count = 0 and d.next_attempt_at <= d.created_at)
     and d.id <> all($5::uuid[])
   order by d.next_attempt_at, d.id limit __limit__

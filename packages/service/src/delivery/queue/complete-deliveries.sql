@@ -103,8 +103,8 @@ begin
     v_read_to_id := p_read_to_id;
   end if;
   -- A first attempt is due when its commit is there, as for a claim.
-  select case when d.attempt_count = 0 and d.next_attempt_at <= v_soon then least(d.next_attempt_at,
-    p_now) else d.next_attempt_at end
+  select case when d.attempt_count = 0 and d.next_attempt_at <= v_soon and d.next_attempt_at <= d.created_at
+    then least(d.next_attempt_at, p_now) else d.next_attempt_at end
     into v_due from deliveries d
     where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day = 'infinity'
       and (d.next_attempt_at, d.id) >= (coalesce(v_read_to, '-infinity'), coalesce(v_read_to_id,

@@ -43,7 +43,7 @@ begin
 
   perform insert_deliveries(p_organization_id, case when v_apart then p_now else p_stamp end, array(
     select (null, w.id, e.event_id, e.event_type, p_stamp, e.subject_kind, e.subject_id, e.max_attempts,
-        null, s.reason)::new_delivery
+        null, s.reason, (w.options->>'coalesce')::int, null)::new_delivery
       from webhooks w
         join unnest(p_events) e on w.events && event_patterns(e.event_type)
         cross join lateral (select case when w.options ?| '{conditions,skipOwn}'

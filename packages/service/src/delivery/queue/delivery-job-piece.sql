@@ -7,7 +7,8 @@
 --
 -- A recovery: for the types that the endpoint subscribes to now, restarts failed deliveries, with their stored
 -- payloads, and creates missing and skipped ones if its present conditions hold. Pending ones are left, and succeeded
--- ones unless the recovery includes them: then a new delivery is created. It waits a minute while the endpoint is
+-- ones unless the recovery includes them: then a new delivery is created. So are coalesced ones, unless what they were
+-- coalesced into has failed. It waits a minute while the endpoint is
 -- disabled, and while deliveries of a large commit in its window are still to be created.
 --
 -- Either waits while the endpoint is paused, and while `p_backlog` deliveries are due at it, so that new events do not
@@ -35,6 +36,7 @@ declare
   v_types text[];
   v_conditions jsonb;
   v_own_key text;
+  v_coalesce int;
   v_waits_until timestamptz;
   v_left int := p_events;
   v_weight int;
@@ -56,9 +58,10 @@ begin
     select j.webhook_id, j.id, j.kind = 'recovery', j.since, j.until, j.position, j.include_succeeded,
         w.disabled_reason, coalesce(w.options ? 'paused', false), coalesce(j.types, w.events),
         case when j.types is null then w.options->'conditions' else j.conditions end,
-        case when j.types is not null then j.own_key when w.options ? 'skipOwn' then w.api_key_id::text end
+        case when j.types is not null then j.own_key when w.options ? 'skipOwn' then w.api_key_id::text end,
+        (w.options->>'coalesce')::int
       into v_webhook_id, v_id, v_is_recovery, v_since, v_until, v_position, v_again,
-        v_disabled, v_is_paused, v_types, v_conditions, v_own_key
+        v_disabled, v_is_paused, v_types, v_conditions, v_own_key, v_coalesce
       from delivery_jobs j join webhooks w on w.organization_id = j.organization_id and w.id = j.webhook_id
       where j.organization_id = p_organization_id and j.due_at <= p_now
       order by j.due_at, j.since, j.webhook_id, j.id limit 1;
@@ -102,15 +105,21 @@ begin
       -- The latest delivery of an event decides: an earlier one was sent again. A delivery is no older than its event,
       -- but for what clocks are apart: a day is plenty.
       select coalesce(array_agg(l.event_id) filter (where not v_is_recovery
-              or l.status <> 'skipped' and not (v_again and l.status = 'succeeded')), '{}'),
+              or case when l.coalesced_into is null
+                then l.status <> 'skipped' and not (v_again and l.status = 'succeeded')
+                else not exists (select 1 from deliveries f where f.organization_id = p_organization_id
+                  and f.webhook_id = v_webhook_id and f.id = l.coalesced_into and f.status = 'failed') end), '{}'),
           coalesce(array_agg(l.id) filter (where v_is_recovery and l.status = 'failed'), '{}')
         into v_known, v_failed
-        from (select distinct on (d.event_id) d.event_id, d.id, d.status from deliveries d
+        from (select distinct on (d.event_id) d.event_id, d.id, d.status,
+            case d.last_error_code when 'coalesced' then d.last_error_message::uuid end as coalesced_into
+          from deliveries d
           where d.organization_id = p_organization_id and d.webhook_id = v_webhook_id
             and d.event_id = any(v_events) and d.log_day >= v_day
           order by d.event_id, d.id desc) l;
       if v_failed <> '{}' then
-        update deliveries d set status = 'pending', payload = 'stored', attempts_before = d.attempt_count,
+        update deliveries d set status = 'pending',
+            payload = case when v_coalesce is null then 'stored' else 'current' end, attempts_before = d.attempt_count,
             max_attempts = d.attempt_count + p_attempts, next_attempt_at = p_now, log_day = 'infinity',
             updated_at = greatest(millisecond_after(d.updated_at), p_now)
           where d.organization_id = p_organization_id and d.webhook_id = v_webhook_id and d.id = any(v_failed)
@@ -119,7 +128,7 @@ begin
       end if;
       v_created := insert_deliveries(p_organization_id, p_now, array(
         select (null, v_webhook_id, e.id, e.type, e.created_at, e.subject_kind, e.subject_id, p_attempts,
-            v_disabled, s.reason)::new_delivery
+            v_disabled, s.reason, v_coalesce, null)::new_delivery
           from events e cross join lateral (select skip_reason(p_organization_id, v_webhook_id, e.id,
             v_conditions, v_own_key) as reason offset 0) s
           where e.organization_id = p_organization_id and e.id = any(v_events) and e.id <> all(v_known)

@@ -9,8 +9,11 @@ const sql = (file: string) => readSql(import.meta.url, file)
 
 export const newDeliveryType: SchemaFunction = schemaObject(sql('./new-delivery.sql'))
 
+const coalesceFunction: SchemaFunction = schemaObject(sql('./coalesce-deliveries.sql'), [newDeliveryType])
+
 export const insertDeliveriesFunction: SchemaFunction = schemaObject(sql('./insert-deliveries.sql'), [
   newDeliveryType,
+  coalesceFunction,
 ])
 
 export const skipReasonFunction = (tables: readonly StreamTable[]): SchemaFunction =>
@@ -30,6 +33,7 @@ const createdByCommit = 1_000
 /** What the commit function needs for its events, in the order in which it is created. */
 export const commitDelivery = (tables: readonly StreamTable[]): readonly SchemaFunction[] => [
   newDeliveryType,
+  coalesceFunction,
   insertDeliveriesFunction,
   skipReasonFunction(tables),
   wakeQueuesFunction,
