@@ -1,4 +1,5 @@
 /** The calendar of bookings: days and weeks, conflicts, the customer's clock, and ends that follow their starts. */
+import type { Locator } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { makeBooking, makeCustomer, makeTeammate } from '../../testbed/desk.ts'
 import type { Api } from '../../testbed/service.ts'
@@ -105,4 +106,61 @@ test('the end follows the start, and the customer’s clock is beside mine', asy
     startAt: '2030-01-10T08:00:00.000Z',
     endAt: '2030-01-10T09:00:00.000Z',
   })
+})
+
+const now = new Date(at('16:30'))
+
+test('a week opens at the present hour, and every block has its customer', async () => {
+  const { api } = await day()
+  const { page, audit } = await bench().open(api, '/bookings', { height: 600 })
+  await page.clock.setFixedTime(now)
+  await page.reload()
+  const line = page.getByTitle('16:30', { exact: true })
+  const isInView = (of: Locator) =>
+    of.evaluate((one) => {
+      const { top, bottom } = one.getBoundingClientRect()
+      return top >= 0 && bottom < 600
+    })
+  await expect.poll(() => isInView(line)).toBe(true)
+  // The names of the days stay in view.
+  expect(await isInView(page.getByRole('heading', { name: 'Wed 9' }))).toBe(true)
+  const calendar = page.getByRole('region', { name: 'Calendar' })
+  await expect.poll(() => calendar.getByText('Haruka Nakata').count()).toBe(4)
+  for (const customer of await calendar.getByText('Haruka Nakata').all())
+    expect(
+      await customer.evaluate((words) => {
+        const [inner, outer] = [words, words.closest('a') ?? words].map((one) => one.getBoundingClientRect())
+        return (
+          inner !== undefined &&
+          outer !== undefined &&
+          inner.bottom <= outer.bottom &&
+          inner.left < outer.right
+        )
+      }),
+    ).toBe(true)
+  await audit()
+  await page.evaluate('scrollTo(0, 0)')
+  await page.getByRole('button', { name: 'Today' }).click()
+  await expect.poll(() => isInView(line)).toBe(true)
+})
+
+test('on a phone a week opens at today', async () => {
+  const { api } = await day()
+  const { id: customerId } = await makeCustomer(api, { name: 'Ada Lovelace' })
+  for (let hour = 8; hour < 18; hour++)
+    for (const date of ['2030-01-07', '2030-01-10'])
+      await makeBooking(api, {
+        customerId,
+        title: `Call ${hour}`,
+        startAt: `${date}T${String(hour).padStart(2, '0')}:00:00Z`,
+        endAt: `${date}T${String(hour).padStart(2, '0')}:30:00Z`,
+        timezone: 'Europe/London',
+      })
+  const { page, audit } = await bench().open(api, '/bookings', { width: 390 })
+  await page.clock.setFixedTime(now)
+  await page.reload()
+  const today = page.getByRole('heading', { name: 'Wed 9' })
+  await expect.poll(async () => Math.round((await today.boundingBox())?.y ?? 0)).toBeLessThan(120)
+  expect((await today.boundingBox())?.y).toBeGreaterThan(40)
+  await audit()
 })

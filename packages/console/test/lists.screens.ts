@@ -89,3 +89,24 @@ test.each(idle)('an idle minute of %s takes at most %d requests and %d KiB', asy
   expect(seen.length, seen.join('\n')).toBeLessThanOrEqual(most)
   expect(bytes).toBeLessThanOrEqual(kib * 1024)
 })
+
+test('the heads of columns stay in view, and new rows are scrolled to with the focus', async () => {
+  const api = await bench().service.newOrganization('Long tables')
+  await conversations(api, 60)
+  const { page, audit } = await bench().open(api, '/conversations')
+  await page.getByText('50 of 60').waitFor()
+  await page.evaluate('scrollTo(0, 1200)')
+  const head = page.getByRole('columnheader', { name: 'Subject' })
+  await expect.poll(async () => (await head.boundingBox())?.y).toBe(0)
+  await audit()
+  const { id: customerId } = await makeCustomer(api, { name: 'Grace Hopper' })
+  const made = await api.post('/v1/conversations', { customerId, channel: 'email', subject: 'The newest' })
+  expect(made.status).toBe(201)
+  await page.getByRole('button', { name: '1 new' }).click()
+  const row = page.getByRole('link', { name: 'The newest' })
+  await expect.poll(() => row.evaluate((link) => link.matches(':focus'))).toBe(true)
+  const [top, bottom] = [await head.boundingBox(), await row.boundingBox()]
+  // Below the heads, and not behind them.
+  expect(bottom?.y).toBeGreaterThan((top?.y ?? 0) + (top?.height ?? 0) - 1)
+  expect(bottom?.y).toBeLessThan(800)
+})

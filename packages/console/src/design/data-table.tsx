@@ -3,7 +3,7 @@
  * new rows wait behind a count.
  */
 import { Link, type LinkProps } from '@tanstack/react-router'
-import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react'
+import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react'
 import type { List, Row } from '../api/list.ts'
 import { isRemoved } from '../api/live.ts'
 import { Button } from './button.tsx'
@@ -72,6 +72,18 @@ export function DataTable<T extends Row>({
     lastPicked.current = index
     setPicked(next)
   }
+  const known = useRef<ReadonlySet<string> | null>(null)
+  function showNews(): void {
+    known.current = new Set(rows.map(({ id }) => id))
+    list.showNews()
+  }
+  // The pressed button has gone: the first new row has the focus, and is scrolled to.
+  useEffect(() => {
+    const first = rows.findIndex(({ id }) => known.current?.has(id) === false)
+    if (known.current === null || news.count > 0) return
+    known.current = null
+    if (first !== -1) drawn.goTo(first)
+  })
   const chosen = rows.filter((row) => picked.has(row.id) && !list.isGone(row))
   if (list.isLoading) return <Loading />
   if (list.error !== null && rows.length === 0) return <ErrorState error={list.error} retry={list.retry} />
@@ -124,7 +136,7 @@ export function DataTable<T extends Row>({
     <div className={css.list}>
       <div className={css.news} role="status">
         {(news.count > 0 || news.gone > 0) && (
-          <Button size="s" kind="primary" className={css.pill} onClick={list.showNews}>
+          <Button size="s" kind="primary" className={css.pill} onClick={showNews}>
             {sayNews(news)}
           </Button>
         )}

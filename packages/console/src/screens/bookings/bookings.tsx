@@ -148,7 +148,14 @@ export function Bookings() {
           day={week}
           isConflictsOnly={conflicts !== undefined}
           hasCancelled={cancelled !== undefined}
-          goTo={(day) => filter({ week: day })}
+          goTo={(day) =>
+            void navigate({
+              search: (held) => ({ ...held, week: day }),
+              replace: true,
+              // The same hours stay in view.
+              resetScroll: false,
+            })
+          }
           showConflicts={() => filter({ view: 'list' })}
           clear={clear}
         />

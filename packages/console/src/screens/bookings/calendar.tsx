@@ -2,13 +2,13 @@
 
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { CSSProperties } from 'react'
+import { type CSSProperties, useEffect, useRef } from 'react'
 import { keys } from '../../api/keys.ts'
 import { Button } from '../../design/button.tsx'
 import { addDays, dayOf, mondayOf, readersZone, sayDay } from '../../design/local-time.ts'
 import { ErrorState, Loading, NoMatch } from '../../design/states.tsx'
 import { Sign } from '../../design/status.tsx'
-import { locale } from '../../design/time.tsx'
+import { locale, useNow } from '../../design/time.tsx'
 import {
   type Booking,
   type Customer,
@@ -80,10 +80,24 @@ export function Calendar({
   const teammates = useTeammates()
   const placed = days.map((date) => placeOn(date, bookings))
   const shown = placed.flat()
-  const first = Math.min(usual[0], ...shown.map(({ from }) => Math.floor(from)))
-  const last = Math.max(usual[1], ...shown.map(({ to }) => Math.ceil(to)))
+  const now = new Date(useNow())
+  const hour = days.some((date) => sayDay(date) === today) ? now.getHours() + now.getMinutes() / 60 : usual[0]
+  const first = Math.min(usual[0], Math.floor(hour), ...shown.map(({ from }) => Math.floor(from)))
+  const last = Math.max(usual[1], Math.floor(hour) + 1, ...shown.map(({ to }) => Math.ceil(to)))
   const hours = Array.from({ length: last - first }, (_, n) => first + n)
   const left = (read.data?.total ?? 0) - found.length
+  const nowLine = useRef<HTMLSpanElement>(null)
+  const ofToday = useRef<HTMLElement>(null)
+  function showNow(): void {
+    const isLine = nowLine.current !== null && nowLine.current.getClientRects().length > 0
+    if (isLine) nowLine.current?.scrollIntoView({ block: 'nearest' })
+    else ofToday.current?.scrollIntoView({ block: 'start' })
+  }
+  const isRead = read.data !== undefined && !read.isPlaceholderData
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each day or week that is opened
+  useEffect(() => {
+    if (isRead) showNow()
+  }, [isRead, view, sayDay(begin)])
 
   return (
     <section className={css.week} aria-label="Calendar" aria-busy={read.isPending || undefined}>
@@ -93,7 +107,14 @@ export function Calendar({
           <Button aria-label={`Previous ${view}`} onClick={() => goTo(sayDay(addDays(begin, -length)))}>
             ←
           </Button>
-          <Button onClick={() => goTo(undefined)}>Today</Button>
+          <Button
+            onClick={() => {
+              goTo(undefined)
+              showNow()
+            }}
+          >
+            Today
+          </Button>
           <Button aria-label={`Next ${view}`} onClick={() => goTo(sayDay(end))}>
             →
           </Button>
@@ -148,15 +169,27 @@ export function Calendar({
             {days.map((date, n) => (
               <section
                 key={sayDay(date)}
+                ref={sayDay(date) === today ? ofToday : undefined}
                 className={css.day}
                 aria-label={dayInFull.format(date)}
                 data-today={sayDay(date) === today || undefined}
                 data-empty={placed[n]?.length === 0 || undefined}
               >
                 <h3>{dayName.format(date)}</h3>
+                {sayDay(date) === today && (
+                  <span
+                    ref={nowLine}
+                    className={css.now}
+                    title={sayClock(now)}
+                    style={{ '--from': hour - first } as CSSProperties}
+                  />
+                )}
                 <ol>
                   {placed[n]?.map((one) => (
-                    <li key={one.booking.id} style={placeOf(one, first)}>
+                    <li
+                      key={one.booking.id}
+                      style={placeOf(one, first, customers.has(one.booking.customerId ?? ''))}
+                    >
                       <OnDay
                         booking={one.booking}
                         customer={customers.get(one.booking.customerId ?? '')}
@@ -212,21 +245,25 @@ function OnDay({
           {[sayStatus(status), clash].filter((fact) => fact !== null).join(', ')}
         </span>
       </span>
+      {who !== null && <span dir="auto">{who}</span>}
       <span className={css.assignee}>
         <bdi>{assignee ?? 'Unassigned'}</bdi>
         {there !== null && ` · ${there}`}
       </span>
-      {who !== null && <span dir="auto">{who}</span>}
     </Link>
   )
 }
 
-function placeOf({ from, to, column, columns }: Placed<Booking>, first: number): CSSProperties {
+function placeOf(
+  { from, to, column, columns }: Placed<Booking>,
+  first: number,
+  hasCustomer: boolean,
+): CSSProperties {
   return {
     '--from': from - first,
     '--length': to - from,
-    // Of a rem each, in hours of five.
-    '--lines': Math.max(1, Math.floor((to - from) * 5 - 0.375)),
+    // Of the title, of a rem each in hours of five and a half; the customer has the next one.
+    '--lines': Math.max(1, Math.floor((to - from) * 5.5 - 0.375) - (hasCustomer ? 1 : 0)),
     '--column': column,
     '--columns': columns,
   } as CSSProperties
