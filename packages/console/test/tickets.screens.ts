@@ -66,6 +66,22 @@ test('status, priority, assignee and due time are changed in place, and no contr
   await field('status', 'closed')
   await status.waitFor({ state: 'detached' })
   expect(await details.getByRole('combobox').count()).toBe(1)
+  // Each change once, though it has an event of the update too.
+  const events = page.getByRole('region', { name: 'Activity' }).getByRole('listitem')
+  await expect
+    .poll(async () => (await events.allTextContents()).map((text) => text.replace(/ by First key.*/, '')))
+    .toEqual([
+      'Created',
+      'Status changed',
+      'Updated',
+      'Assigned',
+      'Updated',
+      'Updated',
+      'Updated',
+      'Updated',
+      'Status changed',
+      'Status changed',
+    ])
   await audit()
 })
 

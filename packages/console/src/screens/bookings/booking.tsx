@@ -11,6 +11,7 @@ import { Time, useNow } from '../../design/time.tsx'
 import { say } from '../../design/toasts.tsx'
 import { useOffered } from '../../router/offered.ts'
 import { useCaller } from '../../session/caller.tsx'
+import { Activity } from '../desk/activity.tsx'
 import { Attributes } from '../desk/attributes.tsx'
 import { ConfirmDelete } from '../desk/confirm-delete.tsx'
 import { MoveRow } from '../desk/move-row.tsx'
@@ -186,6 +187,7 @@ function Known({ booking }: { readonly booking: Booking }) {
       <Panel title="Internal notes">
         <Prose text={booking.notes} none="No notes." />
       </Panel>
+      <Activity of={booking} />
       {open === 'edit' && <BookingEdit booking={booking} close={close} />}
       {open === 'delete' && (
         <ConfirmDelete

@@ -9,6 +9,7 @@ import { Button } from '../../design/button.tsx'
 import { CopyText } from '../../design/copy.tsx'
 import { Confirm } from '../../design/dialog.tsx'
 import { Facts, Page, Panel } from '../../design/page.tsx'
+import { saveJson } from '../../design/save-as.ts'
 import { Time } from '../../design/time.tsx'
 import { useCaller } from '../../session/caller.tsx'
 import { type Customer, nameOf } from '../desk/objects.ts'
@@ -79,7 +80,7 @@ export function ErasureReceipt({ receipt }: { readonly receipt: Erasure }) {
       trail={<Link to="/customers">Customers</Link>}
       about="Save this receipt: it is shown only once. A copy is exact when it has these checkpoints."
       actions={
-        <Button kind="primary" onClick={() => saveAs(`erasure-${receipt.id}.json`, receipt)}>
+        <Button kind="primary" onClick={() => saveJson(`erasure-${receipt.id}.json`, receipt)}>
           Download the receipt
         </Button>
       }
@@ -119,13 +120,4 @@ export function ErasureReceipt({ receipt }: { readonly receipt: Erasure }) {
       </Panel>
     </Page>
   )
-}
-
-/** Offers a file with this content to the browser. */
-export function saveAs(name: string, content: object): void {
-  const url = URL.createObjectURL(new Blob([JSON.stringify(content, null, 2)], { type: 'application/json' }))
-  const link = Object.assign(document.createElement('a'), { href: url, download: name })
-  link.click()
-  // The browser has begun to read it by then.
-  setTimeout(() => URL.revokeObjectURL(url), 60_000)
 }

@@ -4,6 +4,7 @@ import { changedFields, type Versioned } from '../../api/change.ts'
 import { answerOf, api } from '../../api/client.ts'
 import { Notice } from '../../design/notice.tsx'
 import { Time } from '../../design/time.tsx'
+import { actorOf } from './activity.tsx'
 import { fieldNames, useFieldWords } from './fields.ts'
 
 export function Meanwhile<T extends Versioned>({ base, now }: { readonly base: T; readonly now: T }) {
@@ -44,7 +45,7 @@ function useActor(base: Versioned | null, { id, updatedAt }: Versioned): string 
       const query = { subject: id, createdAfter: base?.updatedAt, include: 'actor' as const, limit: 100 }
       const { data } = await answerOf(api().events.list(query, { signal }).page())
       const last = data.at(-1)
-      return last?.onBehalfOf?.name ?? last?.actor?.name ?? null
+      return (last && actorOf(last)) ?? null
     },
     enabled: base !== null,
     staleTime: Infinity,

@@ -11,6 +11,7 @@ import { Select, type SelectProps } from '../../design/select.tsx'
 import { Time } from '../../design/time.tsx'
 import { useOffered } from '../../router/offered.ts'
 import { useCaller } from '../../session/caller.tsx'
+import { Activity } from '../desk/activity.tsx'
 import { Attributes } from '../desk/attributes.tsx'
 import { ConfirmDelete } from '../desk/confirm-delete.tsx'
 import { fieldNames } from '../desk/fields.ts'
@@ -200,6 +201,7 @@ function Known({ ticket }: { readonly ticket: Ticket }) {
       <Panel title="Description">
         <Prose text={ticket.description} none="No description." />
       </Panel>
+      <Activity of={ticket} />
       {changing.dialog}
       {resolving.dialog}
       {open === 'edit' && <TicketEdit ticket={ticket} close={close} />}
