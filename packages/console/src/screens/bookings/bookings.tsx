@@ -21,6 +21,7 @@ import { Switch } from '../../design/switch.tsx'
 import { Time } from '../../design/time.tsx'
 import { say } from '../../design/toasts.tsx'
 import { useCaller } from '../../session/caller.tsx'
+import { useExportCsv } from '../desk/export-csv.tsx'
 import {
   assigneeOptions,
   type Booking,
@@ -53,6 +54,8 @@ export function Bookings() {
   const [isBooking, setBooking] = useState(false)
   const [isSetting, setSetting] = useState(false)
   const query = { q, status, assigneeId: assignee } as BookingQuery
+  const listed = { ...query, createdAfter, createdBefore }
+  const csv = useExportCsv('bookings', listed)
   const filter = useCallback(
     (change: object) => void navigate({ search: (held) => ({ ...held, ...change }), replace: true }),
     [navigate],
@@ -84,8 +87,9 @@ export function Bookings() {
           {book}
           <ActionMenu
             calls={[{ method: 'GET', path: '/v1/bookings', query: { ...query } as Record<string, string> }]}
-            actions={
-              may('api_keys:manage')
+            actions={[
+              ...(shown === 'list' && conflicts === undefined ? [csv.action] : []),
+              ...(may('api_keys:manage')
                 ? [
                     {
                       title: organization.preventDoubleBooking
@@ -94,8 +98,8 @@ export function Bookings() {
                       run: () => setSetting(true),
                     },
                   ]
-                : []
-            }
+                : []),
+            ]}
           />
         </>
       }
@@ -134,13 +138,9 @@ export function Bookings() {
         </>
       }
     >
+      {csv.progress}
       {shown === 'list' ? (
-        <AsList
-          query={{ ...query, createdAfter, createdBefore } as BookingQuery}
-          isConflictsOnly={conflicts !== undefined}
-          clear={clear}
-          add={book}
-        />
+        <AsList query={listed} isConflictsOnly={conflicts !== undefined} clear={clear} add={book} />
       ) : (
         <Calendar
           query={query}

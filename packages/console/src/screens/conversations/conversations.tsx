@@ -16,6 +16,7 @@ import { Empty } from '../../design/states.tsx'
 import { Time } from '../../design/time.tsx'
 import { useCaller } from '../../session/caller.tsx'
 import { Bulk } from '../desk/bulk.tsx'
+import { useExportCsv } from '../desk/export-csv.tsx'
 import {
   assigneeOptions,
   type Conversation,
@@ -45,6 +46,7 @@ export function Conversations() {
     createdAfter,
     createdBefore,
   }
+  const csv = useExportCsv('conversations', query)
   const list = useList({
     key: keys.list('conversations', query),
     load: async (page, signal) =>
@@ -115,7 +117,7 @@ export function Conversations() {
       actions={
         <>
           {start}
-          <ActionMenu calls={[{ method: 'GET', path: '/v1/conversations', query }]} />
+          <ActionMenu actions={[csv.action]} calls={[{ method: 'GET', path: '/v1/conversations', query }]} />
         </>
       }
       filters={
@@ -157,6 +159,7 @@ export function Conversations() {
         </>
       }
     >
+      {csv.progress}
       <DataTable
         caption="Conversations, newest first"
         list={list}

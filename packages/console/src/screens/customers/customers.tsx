@@ -12,6 +12,7 @@ import { Page } from '../../design/page.tsx'
 import { Empty } from '../../design/states.tsx'
 import { Time } from '../../design/time.tsx'
 import { useCaller } from '../../session/caller.tsx'
+import { useExportCsv } from '../desk/export-csv.tsx'
 import { type Customer, nameOf } from '../desk/objects.ts'
 import { Tags } from '../desk/tags.tsx'
 import { CustomerForm } from './customer-form.tsx'
@@ -44,6 +45,7 @@ export function Customers() {
   const { may } = useCaller()
   const [isAdding, setAdding] = useState(false)
   const query = { q, tag, createdAfter, createdBefore }
+  const csv = useExportCsv('customers', query)
   const list = useList({
     key: keys.list('customers', query),
     load: async (page, signal) =>
@@ -70,7 +72,7 @@ export function Customers() {
       actions={
         <>
           {add}
-          <ActionMenu calls={[{ method: 'GET', path: '/v1/customers', query }]} />
+          <ActionMenu actions={[csv.action]} calls={[{ method: 'GET', path: '/v1/customers', query }]} />
         </>
       }
       filters={
@@ -89,6 +91,7 @@ export function Customers() {
         </>
       }
     >
+      {csv.progress}
       <DataTable
         caption="Customers, newest first"
         list={list}

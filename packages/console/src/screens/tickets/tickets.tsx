@@ -17,6 +17,7 @@ import { Empty } from '../../design/states.tsx'
 import { Time } from '../../design/time.tsx'
 import { useCaller } from '../../session/caller.tsx'
 import { Bulk } from '../desk/bulk.tsx'
+import { useExportCsv } from '../desk/export-csv.tsx'
 import {
   assigneeOptions,
   nameOf,
@@ -53,6 +54,7 @@ export function Tickets() {
     createdAfter,
     createdBefore,
   } as Query
+  const csv = useExportCsv('tickets', query)
   const list = useList({
     key: keys.list('tickets', query),
     load: async (page, signal) =>
@@ -131,6 +133,7 @@ export function Tickets() {
         <>
           {open}
           <ActionMenu
+            actions={[csv.action]}
             calls={[{ method: 'GET', path: '/v1/tickets', query: { ...query } as Record<string, string> }]}
           />
         </>
@@ -174,6 +177,7 @@ export function Tickets() {
         </>
       }
     >
+      {csv.progress}
       <DataTable
         caption="Tickets, newest first"
         list={list}
