@@ -301,7 +301,8 @@ export const kindFaults: readonly Fault[] = [
     name: 'a row that loses a reference has an event',
     file: unlink,
     change: {
-      "case when w.reported is not null then '{__removed_event__}'::text[] end": "'{__removed_event__}'::text[]",
+      "case when w.reported is not null then '{__removed_event__}'::text[] end":
+        "'{__removed_event__}'::text[]",
     },
     killers: ['http/customer-deletion.pg.test.ts'],
     titled: 'to the byte',

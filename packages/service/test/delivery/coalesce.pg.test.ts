@@ -1,10 +1,11 @@
 /** Endpoints that get several updates of an object as one delivery. */
 import { describe, expect, test } from 'vitest'
+import { at } from '../../../testbed/clock.ts'
+import { deliveryJobsOn } from '../../../testbed/delivery-jobs.ts'
 import { makeTicket } from '../../../testbed/desk.ts'
 import { minute, retry, second } from '../../../testbed/hooks.ts'
 import { answer } from '../../../testbed/receiver.ts'
 import { receiving } from './receiving.fixture.ts'
-import { at, deliveryJobsOn } from './recovery.fixture.ts'
 
 type It = Awaited<ReturnType<typeof receiving>>
 

@@ -1,7 +1,7 @@
 -- Sends a delivery again: a failed one restarts its schedule, with its stored payload (one for several changes: with the
--- present one) and p_attempts more attempts; the event of one that succeeded gets a new delivery, p_new_id, which reads its subject anew. Returns 'done', 'replayed',
--- or 'refused' unless its endpoint is active, it has that status, and no other delivery of its event to the endpoint is
--- pending.
+-- present one) and p_attempts more attempts; the event of one that succeeded gets a new delivery, p_new_id, which reads
+-- its subject anew. Returns 'done', 'replayed', or 'refused' unless its endpoint is active, it has that status, and no
+-- other delivery of its event to the endpoint is pending.
 create function send_again(
   p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_new_id uuid,
   p_updated_at timestamptz, p_attempts int, p_response jsonb
