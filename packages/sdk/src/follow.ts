@@ -1,6 +1,6 @@
 /**
  * A sync without an end: catches up, reads what is new as a stream of events (specification 7.10) or waits for it, and
- * goes on where it was whatever breaks in between. What a consumer of `sync` would write around it again and again stands here once.
+ * goes on where it was whatever breaks in between, so that no consumer of `sync` writes that itself.
  */
 import type { Checkpoint, Row, SyncAnswer } from './envelope.ts'
 import { DeskwireError } from './error.ts'

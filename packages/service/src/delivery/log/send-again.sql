@@ -1,7 +1,7 @@
--- Sends a delivery again: a failed one restarts its schedule, with its stored payload (one for several changes: with the
--- present one) and p_attempts more attempts; the event of one that succeeded gets a new delivery, p_new_id, which reads
--- its subject anew. Returns 'done', 'replayed', or 'refused' unless its endpoint is active, it has that status, and no
--- other delivery of its event to the endpoint is pending.
+-- Sends a delivery again: a failed one restarts its schedule, with its stored payload (one for several changes: with
+-- the present one) and p_attempts more attempts; the event of one that succeeded gets a new delivery, p_new_id, which
+-- reads its subject anew. Returns 'done', 'replayed', or 'refused' unless its endpoint is active, it has that status,
+-- and no other delivery of its event to the endpoint is pending.
 create function send_again(
   p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_new_id uuid,
   p_updated_at timestamptz, p_attempts int, p_response jsonb
@@ -31,8 +31,8 @@ begin
     update deliveries set status = 'pending', payload = case when exists (select 1 from webhooks w
           where w.organization_id = p_organization_id and w.id = p_webhook_id and w.options ? 'coalesce')
         then 'current' else 'stored' end,
-        attempts_before = attempt_count, max_attempts = attempt_count + p_attempts, next_attempt_at = p_now, log_day = 'infinity',
-        updated_at = p_updated_at
+        attempts_before = attempt_count, max_attempts = attempt_count + p_attempts, next_attempt_at = p_now,
+        log_day = 'infinity', updated_at = p_updated_at
       where organization_id = p_organization_id and webhook_id = p_webhook_id and id = p_delivery_id
         and log_day < 'infinity' and status = 'failed';
   else
