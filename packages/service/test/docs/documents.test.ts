@@ -71,7 +71,7 @@ test('all prose together, without programs and generated pages, keeps its length
   const prose = files
     .filter((file) => !isGenerated(file))
     .map((file) => withoutTables(withoutBlocks(textOf(file))))
-  expect(prose.reduce((sum, text) => sum + wordsOf(text), 0)).toBeLessThanOrEqual(45_000)
+  expect(prose.reduce((sum, text) => sum + wordsOf(text), 0)).toBeLessThanOrEqual(42_000)
 })
 
 describe.each(files)('%s', (file) => {
