@@ -422,16 +422,19 @@ export function readConfig(
   const options = Object.fromEntries(
     entries.map(([, { variable }]) => [flagOf(variable), { type: 'string' as const }]),
   )
-  let given: Record<string, unknown>
+  const given = flags.map((flag) => flag.split('=', 1)[0])
+  const left = Object.entries(former).find(([variable]) => given.includes(`--${flagOf(variable)}`))
+  if (left !== undefined) return fail(`--${flagOf(left[0])} is no longer a setting: ${left[1]}`)
+  let values: Record<string, unknown>
   try {
-    given = parseArgs({ args: [...flags], options }).values
+    values = parseArgs({ args: [...flags], options }).values
   } catch (error) {
     return fail(`${(error as Error).message.split(/\.\s/)[0]}; see deskwire serve --help`)
   }
   const config: Record<string, unknown> = {}
   for (const [name, entry] of entries) {
     const flag = flagOf(entry.variable)
-    const fromFlag = given[flag]
+    const fromFlag = values[flag]
     const fromVariable = isServiceLink(entry.variable, environment[entry.variable])
       ? undefined
       : environment[entry.variable]

@@ -308,6 +308,13 @@ describe('readConfig', () => {
   })
 })
 
+test('the flag of a setting that has left is refused with what replaces it', () => {
+  for (const flags of [['--worker-port', '9090'], ['--worker-port=9090']])
+    expect(refusal({}, flags)).toBe(
+      '--worker-port is no longer a setting: a process of role worker listens on DESKWIRE_PORT',
+    )
+})
+
 describe('variables that have no effect', () => {
   test('each is named with the setting that replaces it or is most like it', () => {
     const environment = {
