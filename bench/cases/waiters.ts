@@ -21,6 +21,7 @@ export async function* waiters({ runs, full }: Scale): AsyncGenerator<Result> {
   yield* idle(runs, full)
   yield* crowd(runs)
   yield* single(runs)
+  yield* streaming(runs)
 }
 
 /** No changes; with `full` for a whole wait, so that all of them ask again once. */
@@ -104,6 +105,45 @@ async function* single(runs: number): AsyncGenerator<Result> {
   }
   const conditions = { readers, organizations, commits: singleCommits }
   yield summarize('waiters: 2xx of a commit to one, 999 asleep', 'ms', conditions, measured)
+}
+
+/**
+ * Streams of events: what a listener costs, and how soon it has a change, beside one that waits for changes. Both are
+ * on `/v1/changes`, while the other listeners see nothing.
+ */
+async function* streaming(runs: number): AsyncGenerator<Result> {
+  await using installation = await install(['--role', 'api'])
+  const [owner, ...others] = (await newOrganizations(installation, organizations + 1)) as [
+    Organization,
+    ...Organization[],
+  ]
+  await using waiting = await startWaiters(installation.service.url, [reader(owner, true)])
+  await wakings(installation, owner, waiting, { answers: 1, commits: 5 })
+  const before = await installation.service.residentMegabytes()
+  const listeners = Array.from({ length: readers }, (_, n) => ({
+    ...reader(others[n % others.length] as Organization, true),
+    streams: true,
+  }))
+  await using _listening = await startWaiters(installation.service.url, listeners)
+  const memory = ((await installation.service.residentMegabytes()) - before) * (1_000 / readers)
+  const conditions = { readers, organizations }
+  yield summarize('waiters: memory of a stream of events', 'kB', conditions, [{ value: memory }])
+  await using streaming = await startWaiters(installation.service.url, [
+    { ...reader(owner, true), streams: true },
+  ])
+  for (const [name, listener] of [
+    ['an open stream of events', streaming],
+    ['one that waits beside it', waiting],
+  ] as const) {
+    const measured: Run[] = []
+    for (let run = 0; run < runs; run++) {
+      const waits = await wakings(installation, owner, listener, { answers: 1, commits: singleCommits })
+      const { p50, p99 } = percentiles(waits.flat())
+      measured.push({ value: p50, p50, p99 })
+    }
+    const all = { ...conditions, commits: singleCommits }
+    yield summarize(`waiters: 2xx of a commit to ${name}`, 'ms', all, measured)
+  }
 }
 
 /** For each commit the times from its 2xx to each response with it, earliest first. */

@@ -39,10 +39,10 @@ process.on('message', (order: WaitersOrder) => {
 async function begin(url: string, readers: readonly Reader[]): Promise<void> {
   const clients = readers.map((reader) => ({
     ...reader,
-    client: new Client(url, { headersTimeout: 90_000 }),
+    client: new Client(url, { headersTimeout: 90_000, bodyTimeout: 90_000 }),
   }))
   const began = await Promise.all(clients.map(readToEnd))
-  clients.forEach((reader, n) => void follow(reader, began[n] as string))
+  clients.forEach((reader, n) => void (reader.streams ? stream : follow)(reader, began[n] as string))
   following = clients.length
   await settled(0)
   report({ are: 'waiting' })
@@ -93,6 +93,31 @@ async function follow(reader: Connected, from: string): Promise<void> {
     cursor = pagination.nextCursor
     if (data.length > 0) note(cameAt, data)
   }
+}
+
+/** Each page after the first, which reports nothing. */
+async function stream({ client, token, path }: Connected, from: string): Promise<void> {
+  const headers = { authorization: `Bearer ${token}`, accept: 'text/event-stream' }
+  const { statusCode, body } = await client.request({
+    method: 'GET',
+    path: `${path}?cursor=${from}`,
+    headers,
+  })
+  if (statusCode !== 200) throw new Error(`${path} answered ${statusCode}: ${await body.text()}`)
+  asking++
+  let rest = ''
+  for await (const piece of body.setEncoding('utf8')) {
+    const cameAt = now()
+    const blocks = (rest + piece).split('\n\n')
+    rest = blocks.pop() ?? ''
+    for (const block of blocks) {
+      const [type, , data = ''] = block.split('\n')
+      if (type !== 'event: page') continue
+      const rows = (JSON.parse(data.slice('data: '.length)) as Page).data
+      if (rows.length > 0) note(cameAt, rows)
+    }
+  }
+  throw new Error(`${path} has ended its stream`)
 }
 
 function note(cameAt: number, data: Page['data']): void {

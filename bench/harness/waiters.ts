@@ -7,6 +7,8 @@ export interface Reader {
   readonly token: string
   /** `/v1/customers`, or `/v1/changes`. */
   readonly path: string
+  /** Reads a stream of events instead of waiting again and again. */
+  readonly streams?: boolean
 }
 
 export type WaitersOrder =

@@ -32,7 +32,7 @@ async function startProxy(target: () => string, limit: () => number, roll: () =>
     client.on('close', end)
     upstream.on('close', end)
     let left = limit()
-    upstream.on('data', (bytes) => {
+    upstream.on('data', (bytes: Buffer) => {
       for (let at = 0; at < bytes.length && left > 0; ) {
         const size = Math.min(1 + Math.floor(roll() * 3_000), left, bytes.length - at)
         client.write(bytes.subarray(at, at + size))
