@@ -34,10 +34,16 @@ export async function* readRecords(
   },
 ): AsyncGenerator<CsvRecord, void, undefined> {
   const lines = new Lines()
+  /** Where the parser is: an error drops the records that it has read and nobody has taken. */
+  let parsedTo = 0
   const parser = parse({
     bom: true,
     delimiter,
     info: true,
+    on_record(parsed, { bytes }) {
+      parsedTo = bytes
+      return parsed
+    },
     record_delimiter: ['\r\n', '\n', '\r'],
     relax_column_count: true,
     max_record_size: longestRecord,
@@ -67,7 +73,7 @@ export async function* readRecords(
       skips = false
     }
   } catch (error) {
-    if (error instanceof CsvError) throw notCsv(path, lines.at(begins), error)
+    if (error instanceof CsvError) throw notCsv(path, lines.at(parsedTo), error)
     if (error instanceof NotUtf8) throw new CommandFailure(`${path}: ${error.message}`)
     throw error
   }

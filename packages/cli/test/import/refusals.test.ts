@@ -34,6 +34,12 @@ test.each<[reason: string, words: () => string[], kind: new (message: string) =>
     /the record on line 3 cannot be read: a quote/,
   ],
   [
+    'a quote within a value',
+    () => [fileOf('name,company\n"Ada\nL","B"\n37\'8"N,"B"\nEve,C\n')],
+    CommandFailure,
+    /the record on line 4 cannot be read: a quote stands inside/,
+  ],
+  [
     'Latin-1',
     () => [fileOf(Buffer.from('name\nJos\xe9\n', 'latin1'))],
     CommandFailure,
