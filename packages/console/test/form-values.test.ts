@@ -106,6 +106,14 @@ test('keeps an edited time in the hour that the clock shows twice, and its secon
   )
 })
 
+test('shows the clock of a zone that was no whole number of minutes from UTC', () => {
+  // London, before it had Greenwich's time.
+  const at = '1800-01-01T12:00:00.000Z'
+  expect(toLocal(at)).toBe('1800-01-01 11:58:45')
+  expect(fromLocal(toLocal(at))).toBe(at)
+  expect(fromLocal(toLocal(at), at)).toBe(at)
+})
+
 test('names an attribute whose number is none of JSON, or would be rounded', () => {
   const problem = (text: string) => attributesProblem(JSON.stringify([{ name: 'n', type: 'number', text }]))
   for (const text of ['1', ' -3.5 ', '1e6', '9007199254740992']) expect(problem(text)).toBeUndefined()

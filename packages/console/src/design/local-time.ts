@@ -45,7 +45,15 @@ export function endAfter(end: string, startBefore: string, start: string): strin
 
 /** The user's clock at a moment, as milliseconds of a clock without a time zone. */
 function localMillis(moment: Date): number {
-  return moment.getTime() - moment.getTimezoneOffset() * 60_000
+  // getTimezoneOffset leaves out the seconds of an offset.
+  const clock = new Date(0)
+  clock.setUTCFullYear(moment.getFullYear(), moment.getMonth(), moment.getDate())
+  return clock.setUTCHours(
+    moment.getHours(),
+    moment.getMinutes(),
+    moment.getSeconds(),
+    moment.getMilliseconds(),
+  )
 }
 
 /** Europe/London. */
