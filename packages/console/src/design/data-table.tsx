@@ -3,15 +3,28 @@
  * new rows wait behind a count.
  */
 import { Link, type LinkProps } from '@tanstack/react-router'
-import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react'
+import {
+  type KeyboardEvent,
+  lazy,
+  type ReactNode,
+  type Ref,
+  Suspense,
+  useEffect,
+  useRef,
+  useState,
+} from 'react'
 import type { List, Row } from '../api/list.ts'
 import { isRemoved } from '../api/live.ts'
 import { Button } from './button.tsx'
 import css from './data-table.module.css'
-import { type Drawn, useDrawnRows } from './drawn-rows.ts'
 import { useSorted } from './sorted.ts'
 import { ErrorState, Loading, NoMatch } from './states.tsx'
 import { useTip } from './tip.tsx'
+
+const DrawnRows = lazy(() => import('./drawn-rows.tsx'))
+
+/** Shorter lists are drawn whole. */
+const long = 200
 
 export interface Column<T> {
   readonly title: string
@@ -57,7 +70,14 @@ export function DataTable<T extends Row>({
   const { news } = list
   const { rows, ...sorting } = useSorted(list, columns)
   const tip = useTip()
-  const drawn = useDrawnRows(rows.length)
+  const body = useRef<HTMLTableSectionElement>(null)
+  const draw = useRef<((index: number) => void) | null>(null)
+  const isPartial = rows.length > long
+  function goTo(index: number): void {
+    const link = body.current?.querySelector<HTMLElement>(`tr[data-index="${index}"] a[data-row]`)
+    if (link) link.focus()
+    else draw.current?.(index)
+  }
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set())
   const lastPicked = useRef(0)
   /** With Shift: all rows from the last one. */
@@ -82,17 +102,18 @@ export function DataTable<T extends Row>({
     const first = rows.findIndex(({ id }) => known.current?.has(id) === false)
     if (known.current === null || news.count > 0) return
     known.current = null
-    if (first !== -1) drawn.goTo(first)
+    if (first !== -1) goTo(first)
   })
   const chosen = rows.filter((row) => picked.has(row.id) && !list.isGone(row))
   if (list.isLoading) return <Loading />
   if (list.error !== null && rows.length === 0) return <ErrorState error={list.error} retry={list.retry} />
 
-  const line = (row: T, index: number) => (
+  const line = (row: T, index: number, ref?: Ref<HTMLTableRowElement>) => (
     <tr
       key={row.id}
+      ref={ref}
       data-index={index}
-      aria-rowindex={drawn.isPartial ? index + 2 : undefined}
+      aria-rowindex={isPartial ? index + 2 : undefined}
       data-gone={list.isGone(row) || undefined}
       title={list.isGone(row) && !isRemoved(row.id) ? 'No longer in this list' : undefined}
     >
@@ -150,8 +171,8 @@ export function DataTable<T extends Row>({
       ) : (
         <table
           className={css.table}
-          aria-rowcount={list.hasMore || drawn.isPartial ? (list.isExact ? list.total + 1 : -1) : undefined}
-          onKeyDown={(event) => moveBetweenRows(event, rows.length, drawn)}
+          aria-rowcount={list.hasMore || isPartial ? (list.isExact ? list.total + 1 : -1) : undefined}
+          onKeyDown={(event) => moveBetweenRows(event, rows.length, goTo)}
           {...tip.handlers}
         >
           <caption className="unseen">{caption}</caption>
@@ -192,21 +213,18 @@ export function DataTable<T extends Row>({
               ))}
             </tr>
           </thead>
-          <tbody ref={drawn.body} onFocus={drawn.onFocus}>
-            {drawn.parts.map((part) =>
-              'index' in part ? (
-                line(rows[part.index] as T, part.index)
-              ) : (
-                // biome-ignore lint/a11y/noAriaHiddenOnFocusable: nothing in it can have the focus
-                <tr
-                  key={`before ${part.before}`}
-                  aria-hidden="true"
-                  className={css.gap}
-                  style={{ height: part.height }}
-                >
-                  <td />
-                </tr>
-              ),
+          <tbody ref={body}>
+            {isPartial ? (
+              <Suspense fallback={rows.map((row, index) => line(row, index))}>
+                <DrawnRows
+                  count={rows.length}
+                  body={body}
+                  goTo={draw}
+                  line={(index, ref) => line(rows[index] as T, index, ref)}
+                />
+              </Suspense>
+            ) : (
+              rows.map((row, index) => line(row, index))
             )}
           </tbody>
         </table>
@@ -247,7 +265,7 @@ function sayNews({ count, gone }: List<Row>['news']): string {
 }
 
 /** Up and down, Home and End: between the links of rows. */
-function moveBetweenRows(event: KeyboardEvent, count: number, { goTo }: Drawn): void {
+function moveBetweenRows(event: KeyboardEvent, count: number, goTo: (index: number) => void): void {
   const link = document.activeElement?.closest<HTMLElement>('a[data-row]')
   const at = Number(link?.closest('tr')?.dataset.index ?? -1)
   if (at === -1) return
