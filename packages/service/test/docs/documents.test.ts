@@ -108,7 +108,10 @@ const held: Readonly<Record<string, readonly [file: string, title: string]>> = {
   ],
   'Logs contain no tokens, bodies or queries.': ['http/logs.pg.test.ts', 'never holds tokens, bodies'],
   'Unauthenticated clients are limited': ['http/unauthenticated.test.ts', 'beyond the limit of a network'],
-  'Organizations are isolated.': ['http/crossing.pg.test.ts', 'in an address is 404 on every route'],
+  'Organizations are isolated.': [
+    'http/crossing.pg.test.ts',
+    'an id of theirs or of nobody in an address is 404',
+  ],
   'Scopes are read at each request.': [
     'http/scopes.pg.test.ts',
     'learns nothing of what that opens, by any route',
