@@ -292,13 +292,17 @@ def test_the_async_client_does_the_same():
                 apply(rows, page)
                 cursor = page.cursor
             assert is_exact(rows.values(), page.checkpoint)
-            following = client.customers.follow(cursor=cursor)
-            await anext_of(following)
-            news = asyncio.ensure_future(anext_of(following))
-            made = await client.customers.create({"name": "News"})
-            page = await asyncio.wait_for(news, 30)
-            assert [change.row["id"] for change in page.changes] == [made["id"]]
-            await following.aclose()
+            # By waiting, and by a stream of events.
+            for following in (client.customers.follow(cursor=cursor), client.changes.follow()):
+                page = await anext_of(following)
+                while page.has_more:
+                    page = await anext_of(following)
+                assert page.checkpoint
+                news = asyncio.ensure_future(anext_of(following))
+                made = await client.customers.create({"name": "News"})
+                page = await asyncio.wait_for(news, 30)
+                assert [change.row["id"] for change in page.changes] == [made["id"]]
+                await following.aclose()
 
     async def anext_of(pages):
         async for page in pages:

@@ -6,11 +6,13 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
 from typing import Any, Generic, Literal
 
+import httpx
+
 from .._retry import jitter, retry_after_of
-from ..errors import ConnectionFailedError, DeskwireError, unexpected
+from ..errors import ConnectionFailedError, DeskwireError, error_of, unexpected
 from ..stream import (
     BEGINNING,
     Checkpoint,
@@ -67,7 +69,8 @@ class AsyncStream(Generic[Row]):
         wait: int = _LONGEST_WAIT,
         on_failure: Callable[[DeskwireError, float], None] | None = None,
     ) -> AsyncIterator[Page[Row]]:
-        """A sync that does not end: it waits for changes and continues after failures.
+        """A sync that does not end: it reads a stream of events, or waits for changes where there
+        is none, and continues after failures.
 
         The first page comes in any case, later ones when something has changed. Connection errors,
         429 and 5xx are waited out for as long as it takes; everything else is raised.
@@ -77,15 +80,26 @@ class AsyncStream(Generic[Row]):
             on_failure: Called with each failure and the seconds until the next attempt.
         """
         failures = 0
-        first = True
+        first = streams = True
         while True:
             began = time.monotonic()
+            is_new = has_come = False
+            # The first answer is not held back: it tells the caller where it is.
+            pages = self._pages(cursor, updated_after, limit, 0 if first else wait, streams)
             try:
-                # The first answer is not held back: it tells the caller where it is.
-                page = await self._page(cursor, updated_after, limit, 0 if first else wait)
+                async for page in pages:
+                    failures = 0
+                    has_come = True
+                    is_new = first or bool(page.changes) or page.cursor != cursor
+                    first, cursor = False, page.cursor
+                    if is_new:
+                        yield page
             except DeskwireError as error:
                 if not error.is_transient:
                     raise
+                # Something in between may collect a stream to its end, and its first page with it.
+                if not has_come and isinstance(error.__cause__, httpx.ReadTimeout):
+                    streams = False
                 pause = retry_after_of(error) + jitter(failures, 1.0, 30.0)
                 failures += 1
                 _log.warning("following again in %.1f s: %s", pause, error)
@@ -93,25 +107,66 @@ class AsyncStream(Generic[Row]):
                     on_failure(error, pause)
                 await asyncio.sleep(pause)
                 continue
-            failures = 0
-            is_new = first or bool(page.changes) or page.cursor != cursor
-            first, cursor = False, page.cursor
-            if is_new:
-                yield page
-            elif time.monotonic() - began < 1.0:
+            finally:
+                await pages.aclose()
+            if not is_new and time.monotonic() - began < 1.0:
                 # It was not held back, and would not be if it were asked again at once.
                 await asyncio.sleep(1.0)
 
-    async def _page(
-        self, cursor: str | None, updated_after: str | None, limit: int, wait: int = 0
-    ) -> Page[Row]:
-        start = {"cursor": cursor} if cursor else {"updatedAfter": updated_after or BEGINNING}
-        query: dict[str, Any] = {**start, "limit": limit, "wait": wait or None}
-        answer = await self._transport.request("GET", [self._name], query=query)
+    async def _pages(
+        self,
+        cursor: str | None,
+        updated_after: str | None,
+        limit: int,
+        wait: int,
+        streams: bool,
+    ) -> AsyncGenerator[Page[Row]]:
+        """The pages of a stream of events until it ends; without one, the next page."""
+        query = _query(cursor, updated_after, limit, wait)
+        events = self._transport.events([self._name], query, streams)
+        # A page that has caught up waits for its checkpoint.
+        last: Any = None
+        try:
+            async for kind, data in events:
+                if kind is None:
+                    yield self._page_of(data, cursor)
+                    return
+                if kind == "checkpoint" and last is not None:
+                    last["pagination"]["checkpoint"] = json.loads(data)
+                if last is not None:
+                    yield self._page_of(last, cursor)
+                    last = None
+                if kind == "end":
+                    error = error_of(json.loads(data)["status"], data.decode(), url=self._name)
+                    if not error.is_transient:
+                        raise error
+                    return
+                if kind == "page":
+                    last = json.loads(data)
+                    if last["pagination"]["hasMore"]:
+                        yield self._page_of(last, cursor)
+                        cursor, last = last["pagination"]["nextCursor"], None
+        except (ValueError, KeyError, TypeError):
+            raise unexpected(200, "An event of the stream is no page.") from None
+        finally:
+            await events.aclose()
+
+    async def _page(self, cursor: str | None, updated_after: str | None, limit: int) -> Page[Row]:
+        query = _query(cursor, updated_after, limit, 0)
+        return self._page_of(
+            await self._transport.request("GET", [self._name], query=query), cursor
+        )
+
+    def _page_of(self, answer: Any, cursor: str | None) -> Page[Row]:
         page = page_of(answer, self.kind)
         if page.has_more and page.cursor == cursor:
             raise unexpected(200, "There is more, but the cursor does not move.")
         return page
+
+
+def _query(cursor: str | None, updated_after: str | None, limit: int, wait: int) -> dict[str, Any]:
+    start = {"cursor": cursor} if cursor else {"updatedAfter": updated_after or BEGINNING}
+    return {**start, "limit": limit, "wait": wait or None}
 
 
 class AsyncExport(Generic[Row]):

@@ -7,7 +7,7 @@ import json
 import logging
 import time
 import uuid
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
 from itertools import count
 from typing import Any
 
@@ -64,16 +64,16 @@ class AsyncTransport:
         if_none_match: str | None = None,
         timeout: float | None = None,
         is_document: bool = False,
-        stream: bool = False,
+        stream: str | None = None,
     ) -> Any:
-        """Returns the JSON of the answer, None for 204 and 304; a stream as it arrives.
+        """Returns the JSON of the answer, None for 204 and 304; of type `stream` as it arrives.
 
         Raises:
             DeskwireError: The call failed, after the repetitions that are safe.
         """
         headers = dict(self._headers)
-        if stream:
-            headers["accept"] = "application/x-ndjson, application/problem+json"
+        if stream is not None:
+            headers["accept"] = f"{stream}, application/json;q=0.9, application/problem+json;q=0.9"
         if method == "POST":
             # Made once per call, so that each repetition carries the same key.
             idempotency_key = idempotency_key or str(uuid.uuid4())
@@ -105,7 +105,8 @@ class AsyncTransport:
             end = None if is_document else time.monotonic() + held
             try:
                 response = await self._http.send(request, stream=True, follow_redirects=False)
-                if stream and response.is_success:
+                media_type = response.headers.get("content-type", "")
+                if stream is not None and response.is_success and media_type.startswith(stream):
                     return response
                 answer = await _read(response, longest, end)
                 if response.status_code in (204, 304):
@@ -142,14 +143,51 @@ class AsyncTransport:
         Raises:
             ConnectionFailedError: It broke off. Reading on is not repeated.
         """
-        response: httpx.Response = await self.request("GET", path, stream=True)
+        response = await self.request("GET", path, stream="application/x-ndjson")
+        if not isinstance(response, httpx.Response):
+            raise unexpected(200, "The answer is no export.")
+        lines = self._lines_of(response)
+        try:
+            async for line in lines:
+                yield line
+        finally:
+            await lines.aclose()
+
+    async def events(
+        self, path: Iterable[str], query: Mapping[str, Any], streams: bool
+    ) -> AsyncGenerator[tuple[str, bytes] | tuple[None, Any]]:
+        """The events of a stream, as type and data; of any other answer its JSON, without a type.
+
+        Raises:
+            ConnectionFailedError: It broke off. Reading on is not repeated.
+        """
+        wanted = "text/event-stream" if streams else None
+        response = await self.request("GET", path, query=query, stream=wanted)
+        if not isinstance(response, httpx.Response):
+            yield None, response
+            return
+        kind = ""
+        lines = self._lines_of(response)
+        try:
+            async for line in lines:
+                if line.startswith(b"event: "):
+                    kind = line[7:].decode()
+                elif line.startswith(b"data: "):
+                    yield kind, line[6:]
+        finally:
+            await lines.aclose()
+        raise ConnectionFailedError("The stream broke off.")
+
+    async def _lines_of(self, response: httpx.Response) -> AsyncGenerator[bytes]:
         rest = b""
         try:
             async for piece in response.aiter_bytes():
                 # Not by httpx, which takes U+2028 within a text for the end of a line.
-                *lines, rest = (rest + piece).split(b"\n")
-                for line in lines:
-                    yield line
+                first, *others = piece.split(b"\n")
+                rest += first
+                for line in others:
+                    yield rest
+                    rest = line
                 if len(rest) > _LONGEST_ANSWER:
                     raise unexpected(200, "A line of the answer does not end.")
         except httpx.RequestError as cause:
