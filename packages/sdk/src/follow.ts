@@ -69,8 +69,9 @@ export async function* followPages<T extends Row, C = Checkpoint>(
       }
     } catch (error) {
       if (!(error instanceof DeskwireError) || !error.isTransient) throw error
-      // Something in between may collect a stream to its end, and with it the first page.
-      if (!hasCome && (error.cause as Error | undefined)?.name === 'TimeoutError') streams = false
+      // Something in between may collect a stream to its end, with its first page; or the key has all that it may.
+      if (!hasCome && (error.status === 429 || (error.cause as Error | undefined)?.name === 'TimeoutError'))
+        streams = false
       const call = { method: 'GET', failure: 'unknown', retryAfterMs: error.retryAfterMs } as const
       const pause = pauseBefore(policy, failures++, call) ?? policy.maxMs
       onFailure?.(error, pause)

@@ -234,6 +234,15 @@ describe('a stream of events', () => {
     expect(it.cursors).toEqual(['c1', 'c2'])
   })
 
+  test('that the key may not have beside its others is replaced by waiting', async () => {
+    const it = await followed([problem(429, 'rate_limited'), page([], 'c1')], 1)
+    expect(await it.end).toBe('left')
+    expect(it.seen.map(({ headers }) => headers.accept)).toEqual([
+      'text/event-stream, application/json;q=0.9',
+      'application/json',
+    ])
+  })
+
   test('that brings nothing in its time is asked for no more', async () => {
     const accepted: (string | undefined)[] = []
     await using server = await startHttpServer((request, response) => {

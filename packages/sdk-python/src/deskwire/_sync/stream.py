@@ -97,8 +97,10 @@ class Stream(Generic[Row]):
             except DeskwireError as error:
                 if not error.is_transient:
                     raise
-                # Something in between may collect a stream to its end, and its first page with it.
-                if not has_come and isinstance(error.__cause__, httpx.ReadTimeout):
+                # Something in between may collect a stream to its end, with its first page; or the
+                # key has all that it may.
+                timed_out = isinstance(error.__cause__, httpx.ReadTimeout)
+                if not has_come and (timed_out or error.status == 429):
                     streams = False
                 pause = retry_after_of(error) + jitter(failures, 1.0, 30.0)
                 failures += 1
