@@ -137,34 +137,45 @@ async function* eventsOf<At, P>(
   request.admitted?.releaseWhileWaiting()
   let at = source.start
   let isFirst = true
+  let hasWaited = false
+
+  /** What to send next, and how to go on; or why not. */
+  async function read(): Promise<Problem | Step> {
+    const page = await readShared(call, readers, source, at)
+    // After the page was read: what it shows was committed before this check.
+    const refusal = isFirst ? null : await call.recheck(hasWaited ? 0 : recheckAfter)
+    if (refusal !== null) return refusal
+    const found = source.listed(page, at)
+    if (!found.ok) return found.error
+    const { next, isEmpty, clock, pagination } = found.value
+    at = next
+    return { bytes: isFirst || !isEmpty ? encode(found.value) : null, clock, hasMore: pagination.hasMore }
+  }
+
   try {
-    for (let hasWaited = false; watch.over === null; hasWaited = false) {
-      const page = await readShared(call, readers, source, at)
-      // After the page was read: what it shows was committed before this check.
-      const refusal = isFirst ? null : await call.recheck(hasWaited ? 0 : recheckAfter)
-      if (refusal !== null) return refusal
-      const found = source.listed(page, at)
-      if (!found.ok) return found.error
-      at = found.value.next
-      if (isFirst || !found.value.isEmpty) {
-        isFirst = false
-        const bytes = encode(found.value)
-        const permit = request.admitted?.hold(bytes.length)
+    while (watch.over === null) {
+      const step = await read()
+      if ('code' in step) return step
+      if (step.bytes !== null) {
+        const permit = request.admitted?.hold(step.bytes.length)
         try {
-          yield bytes
+          isFirst = false
+          yield step.bytes
+          // While nothing happens, no page stays in memory.
+          step.bytes = null
           if (!(await isRead(reply.raw))) return readsNothing
         } finally {
           permit?.release()
         }
       }
-      if (found.value.pagination.hasMore) continue
-      watch.seen(found.value.clock)
+      hasWaited = !step.hasMore
+      if (!hasWaited) continue
+      watch.seen(step.clock)
       while (!(await watch.next(heartbeat)) && watch.over === null) {
         const refusal = await call.recheck()
         if (refusal !== null) return refusal
         yield beat
       }
-      hasWaited = true
     }
     return watch.over === 'stopping' ? stopping : timeUp
   } catch (error) {
@@ -172,6 +183,13 @@ async function* eventsOf<At, P>(
     const refusal = await call.recheck().catch(() => null)
     return refusal ?? problemOf(error as Error, request)
   }
+}
+
+interface Step {
+  /** Null for a page that reports nothing. */
+  bytes: Buffer | null
+  readonly clock: number
+  readonly hasMore: boolean
 }
 
 const beat = Buffer.from(':\n\n')
