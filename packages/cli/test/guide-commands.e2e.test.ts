@@ -239,6 +239,7 @@ const accounts: Readonly<Record<string, readonly (readonly [begins: string, acco
   'packages/cli/README.md': [['npm install', tarballs]],
   'packages/deskwire/README.md': [['npm install', tarballs]],
   'packages/console/README.md': [['npm run build:pages', needs('npm run', 'npm test runs these')]],
+  'packages/embedded-postgres/README.md': [['import', 'here']],
   'packages/mirror/README.md': [
     ['npm install', tarballs],
     ['import', mirror],
@@ -252,12 +253,18 @@ const accounts: Readonly<Record<string, readonly (readonly [begins: string, acco
     ['const webhook', 'here'],
     ['try {', 'here'],
   ],
+  'packages/sdk-python/README.md': [
+    ['pip', needs('pip', 'npm run check -- python installs the wheel')],
+    ['from deskwire', ranBy('packages/sdk-python/test/test_service.py')],
+    ['from deskwire', ranBy('packages/sdk-python/test/test_service.py')],
+    ['import os', ranBy('packages/sdk-python/test/test_service.py')],
+  ],
   'packages/service/README.md': [['import', 'here']],
   'packages/testbed/README.md': [['await using', needs('testService', 'it is how tests begin')]],
 }
 
 const documents = filesEndingIn(['.md']).filter((file) =>
-  /^(?:README\.md|docs\/guides\/[\w-]+\.md|packages\/\w+\/README\.md)$/.test(file),
+  /^(?:README\.md|docs\/guides\/[\w-]+\.md|packages\/[\w-]+\/README\.md)$/.test(file),
 )
 
 /** The blocks of a document, with indentation as in a list taken away. */
@@ -650,6 +657,12 @@ test('the program that embeds the service', async () => {
   })
   await program.prints(/listening on/)
   expect(await program.end('SIGTERM')).toMatchObject({ code: 0 })
+})
+
+test('the program that starts a database of its own', async () => {
+  const data = { "'./data'": `'${join(cwd, 'example')}'` }
+  const program = filled(take('packages/embedded-postgres/README.md', 'import'), data)
+  expect(await runProgram(program)).toMatch(/^PostgreSQL 18\./)
 })
 
 test('no block is listed as run here and is not', () => {
