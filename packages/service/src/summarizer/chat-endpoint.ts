@@ -5,7 +5,6 @@
  */
 import { readJson } from '@deskwire/sdk/json'
 import { parseRetryAfter } from '@deskwire/sdk/retry-after'
-import { Agent, type Dispatcher, errors, request } from 'undici'
 import { z } from 'zod'
 import type { Clock } from '../kernel/timestamps.ts'
 import { version } from '../kernel/version.ts'
@@ -33,7 +32,6 @@ export type Summarized =
 
 /** Bytes of a response: reasoning models write much. */
 const answerLimit = 1_000_000
-const connectTimeout = 10_000
 
 const completion = z.object({
   choices: z.array(z.object({ message: z.object({ content: z.string().nullish() }) })).min(1),
@@ -43,7 +41,6 @@ const refusal = z.object({ error: z.object({ code: z.string().nullish(), type: z
 
 export function createChatEndpoint(settings: ChatEndpointSettings, clock: Clock) {
   const { url, model, key, timeout } = settings
-  const agent = new Agent({ connect: { timeout: connectTimeout }, headersTimeout: 0, bodyTimeout: 0 })
   const target = `${url.replace(/\/+$/, '')}/chat/completions`
   const headers = {
     'content-type': 'application/json',
@@ -53,33 +50,26 @@ export function createChatEndpoint(settings: ChatEndpointSettings, clock: Clock)
     ...(key === null ? {} : { authorization: `Bearer ${key}` }),
   }
 
-  return {
-    async summarize(transcript: Transcript, stop: AbortSignal): Promise<Summarized> {
-      const over = AbortSignal.timeout(timeout)
-      const body = JSON.stringify({ model, messages: promptFor(transcript), stream: false })
-      try {
-        const signal = AbortSignal.any([stop, over])
-        const answer = await request(target, { method: 'POST', headers, body, signal, dispatcher: agent })
-        return read(answer.statusCode, answer.headers, await readBounded(answer.body), clock)
-      } catch (error) {
-        if (stop.aborted) throw error
-        return failed(over.aborted ? `no answer within ${timeout} ms` : reasonOf(error))
-      }
-    },
-    close: (): Promise<void> => agent.destroy(),
+  /** Rejects only when `stop` is aborted. */
+  return async (transcript: Transcript, stop: AbortSignal): Promise<Summarized> => {
+    const over = AbortSignal.timeout(timeout)
+    const body = JSON.stringify({ model, messages: promptFor(transcript), stream: false })
+    try {
+      const signal = AbortSignal.any([stop, over])
+      const answer = await fetch(target, { method: 'POST', headers, body, signal, redirect: 'manual' })
+      return read(answer, await readBounded(answer.body), clock)
+    } catch (error) {
+      if (stop.aborted) throw error
+      return failed(over.aborted ? `no answer within ${timeout} ms` : reasonOf(error))
+    }
   }
 }
 
 /** `body` null: the response was too long. */
-function read(
-  status: number,
-  headers: Dispatcher.ResponseData['headers'],
-  body: string | null,
-  clock: Clock,
-): Summarized {
+function read({ status, headers }: Response, body: string | null, clock: Clock): Summarized {
   if (body === null) return failed(`the answer is longer than ${answerLimit} bytes`)
   if (status !== 200) {
-    const retryAfter = parseRetryAfter([headers['retry-after']].flat().join(', '), clock.now())
+    const retryAfter = parseRetryAfter(headers.get('retry-after'), clock.now())
     return failed(`answered ${status}${named(body)}`, retryAfter ?? null)
   }
   const parsed = completion.safeParse(parseJson(body))
@@ -104,10 +94,10 @@ function withoutThoughts(content: string): string {
   return tidy(content.toWellFormed().replace(/^\s*<think>[\s\S]*?(<\/think>|$)/, ''))
 }
 
-async function readBounded(body: Dispatcher.ResponseData['body']): Promise<string | null> {
-  const chunks: Buffer[] = []
+async function readBounded(body: Response['body']): Promise<string | null> {
+  const chunks: Uint8Array[] = []
   let length = 0
-  for await (const chunk of body as AsyncIterable<Buffer>) {
+  for await (const chunk of body ?? []) {
     length += chunk.length
     // Leaving the loop closes the connection.
     if (length > answerLimit) return null
@@ -125,8 +115,7 @@ function parseJson(text: string): unknown {
 }
 
 function reasonOf(error: unknown): string {
-  if (error instanceof errors.UndiciError) return `the connection failed (${error.code})`
-  const { code, name } = error as NodeJS.ErrnoException
+  const { code, name } = ((error as Error).cause ?? error) as NodeJS.ErrnoException
   return `the connection failed (${code ?? name})`
 }
 

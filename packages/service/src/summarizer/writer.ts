@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import { createCallThread } from '../kernel/call-thread.ts'
 import { loggable } from '../kernel/log.ts'
 import type { Clock } from '../kernel/timestamps.ts'
-import type { ChatEndpointSettings, Summarized } from './chat-endpoint.ts'
+import { type ChatEndpointSettings, createChatEndpoint, type Summarized } from './chat-endpoint.ts'
 import type { ReadText, ToRead } from './text-thread.ts'
 
 export interface SummaryWriter {
@@ -15,7 +15,7 @@ export interface SummaryWriter {
 const idleAfter = 10_000
 const stopWithin = 1_000
 
-/** `endpoint` null: sentences are picked. Thread and HTTP client are loaded when they are needed. */
+/** `endpoint` null: sentences are picked. The thread is started when it is needed. */
 export function createSummaryWriter(
   endpoint: ChatEndpointSettings | null,
   clock: Clock,
@@ -28,17 +28,14 @@ export function createSummaryWriter(
     stopWithin,
     onError,
   })
-  const chat = endpoint && import('./chat-endpoint.ts').then((to) => to.createChatEndpoint(endpoint, clock))
+  const chat = endpoint && createChatEndpoint(endpoint, clock)
   return {
     async write(read, signal) {
       const text = await thread.call({ ...read, picks: chat === null })
       if ('summary' in text) return { outcome: 'written', summary: text.summary }
-      const model = await chat
-      if (model === null) throw new Error('the thread picked no sentences')
-      return model.summarize(text.transcript, signal)
+      if (chat === null) throw new Error('the thread picked no sentences')
+      return chat(text.transcript, signal)
     },
-    async close() {
-      await Promise.all([thread.stop(), chat?.then((model) => model.close())])
-    },
+    close: thread.stop,
   }
 }

@@ -30,15 +30,11 @@ async function ask(
   settings: { readonly timeout?: number; readonly url?: string; readonly key?: string | null } = {},
   asked = transcript,
 ) {
-  const endpoint = createChatEndpoint(
+  const summarize = createChatEndpoint(
     { url: model.url, model: 'stand-in', key, timeout: 20_000, ...settings },
     clock,
   )
-  try {
-    return await endpoint.summarize(asked, new AbortController().signal)
-  } finally {
-    await endpoint.close()
-  }
+  return summarize(asked, new AbortController().signal)
 }
 
 test('asks with one request that every such endpoint understands, and takes the answer', async () => {
@@ -180,12 +176,11 @@ test('nobody listening, and a certificate that nobody vouches for, are failed at
 test('told to stop, it lets go of the request at once', async () => {
   await using model = await startModel()
   model.will(neverAnswer)
-  const endpoint = createChatEndpoint({ url: model.url, model: 'stand-in', key, timeout: 60_000 }, clock)
+  const summarize = createChatEndpoint({ url: model.url, model: 'stand-in', key, timeout: 60_000 }, clock)
   const stop = new AbortController()
-  const asking = endpoint.summarize(transcript, stop.signal)
+  const asking = summarize(transcript, stop.signal)
   await eventually('it was asked', () => model.asked.length === 1)
   stop.abort()
   await expect(asking).rejects.toThrow(/abort/i)
   await eventually('the connection is closed', () => model.receiver.open === 0)
-  await endpoint.close()
 })
