@@ -42,16 +42,6 @@ test('a new name shows at once and moves updatedAt; the same name moves nothing'
   expect((await api.get(path)).json).toEqual(again)
 })
 
-test('changing it needs api_keys:manage', async () => {
-  const api = await shared().newOrganization()
-  const without = await shared().newKey(api.organizationId, ['customers:write', 'webhooks:write'])
-  const refused = await without.patch(path, { name: 'Mine' })
-  expect([refused.status, refused.json.code]).toEqual([403, 'insufficient_scope'])
-  expect(refused.json.detail).toContain('api_keys:manage')
-  const managing = await shared().newKey(api.organizationId, ['api_keys:manage'])
-  expect((await managing.patch(path, { name: 'Ours' })).json.name).toBe('Ours')
-})
-
 test.each([
   ['/name', { name: '' }],
   ['/name', { name: null }],
@@ -62,10 +52,4 @@ test.each([
 ])('%s is refused in %j', async (pointer, body) => {
   const refused = await shared().api.patch(path, body)
   expect([refused.status, refused.json.errors[0].pointer]).toEqual([422, pointer])
-})
-
-test('it is neither made nor deleted here', async () => {
-  for (const answer of [await shared().api.post(path, {}), await shared().api.delete(path)]) {
-    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD, PATCH'])
-  }
 })

@@ -89,15 +89,26 @@ test('there is an operation for each scope, and each scope is one that a key can
   expect([...asked].filter((scope) => !all.includes(scope))).toEqual([])
   // A batch needs it by what its body asks for: import.pg.test.ts.
   expect(all.filter((scope) => !['*', 'import'].includes(scope) && !asked.has(scope))).toEqual([])
-  const open = operations.filter(({ scope }) => scope === null).map(({ path }) => path)
+})
+
+test('each asks for the scope of what its address names: to read it, or to write it', () => {
+  const byRule = (method: string, named: string) =>
+    named === 'api-keys' ? 'api_keys:manage' : `${named}:${method === 'get' ? 'read' : 'write'}`
+  const others = operations.filter(({ method, path, scope }) => scope !== byRule(method, path.split('/')[2]!))
   // A key may ask what it is, the stream over all kinds and the list of events show each what it may read, and a link lends what its key holds.
-  expect(open.sort()).toEqual([
-    '/v1/api-keys/self',
-    '/v1/changes',
-    '/v1/console-links',
-    '/v1/console-links/{id}',
-    '/v1/events',
-    '/v1/organization',
+  expect(others.map(({ method, path, scope }) => `${method} ${path}: ${scope}`).sort()).toEqual([
+    'delete /v1/console-links/{id}: null',
+    'get /v1/api-keys/self: null',
+    'get /v1/changes: null',
+    'get /v1/deliveries: webhooks:read',
+    'get /v1/events: null',
+    'get /v1/inbox/counts: conversations:read',
+    'get /v1/inbox: conversations:read',
+    'get /v1/organization: null',
+    'get /v1/stats: webhooks:read',
+    'patch /v1/organization: api_keys:manage',
+    'post /v1/console-links: null',
+    'post /v1/customers/{id}/erase: customers:erase',
   ])
 })
 

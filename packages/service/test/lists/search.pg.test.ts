@@ -279,26 +279,12 @@ test.each([
 
 test.each([
   ['Vietnamese, decomposed and composed', 'Nguyễn Thị Hường'.normalize('NFD'), 'nguyễn thị hường'],
-  ['Hebrew with points and without', 'שָׁלוֹם', 'שלום'],
   ['Arabic with harakat and without', 'مُحَمَّد', 'محمد'],
-  ['a conjunct with a joiner and without', 'क्\u200dषितिज', 'क्षितिज'],
-  ['a soft hyphen', 'Fuß\u00adball', 'fußball'],
-  ['a capital with a dot', 'İstanbul', 'istanbul'],
   ['an emoji between words', 'Ada 👩🏽‍🚀 Lovelace ❤️', 'lovelace ada'],
   ['a keycap', 'Gate 7️⃣', 'gate 7'],
-  ['Latin with marks and without', 'Müller José Kovač Nguyễn Zürich', 'muller jose kovac nguyen zurich'],
-  ['letters that have no decomposition', 'Łukasz Øystein Đặng Æsa', 'lukasz oystein dang aesa'],
   // A letter without a form with its mark, and one with.
   ['Yoruba with marks and without', 'Ọ̀ṣun', 'osun'],
-  ['Greek in capitals', 'Οδυσσεύς', 'ΟΔΥΣΣΕΥΣ'],
-  ['German in capitals', 'Weiße Straße', 'WEISSE STRASSE'],
-  ['Turkish in capitals', 'ışık', 'IŞIK'],
-  ['Arabic with a hamza and without', 'أحمد', 'احمد'],
-  ['Persian as keyboards of Arabic write it', 'علی کریمی', 'علي كريمي'],
-  ['digits of another script', '٣٤٥', '345'],
-  ['apostrophes of other forms', 'O’Brien', "O'Brien"],
   ['an apostrophe and none', "O'Brien D'Angelo", 'obrien dangelo'],
-  ['a letter that is an apostrophe', 'Hawaiʻi', "Hawai'i"],
   ['a non-joiner and none', 'علی\u200cرضا', 'علیرضا'],
   ['a middle dot and none', 'ジョン・スミス', 'ジョンスミス'],
 ])('%s are the same word', async (_what, one, other) => {
