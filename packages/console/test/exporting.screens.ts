@@ -33,6 +33,18 @@ test('every row of a filtered list is saved, with formulas as text', async () =>
   await page.getByText('120 rows exported').waitFor()
 })
 
+test('deliveries of an endpoint are saved as their log shows them', async () => {
+  const { api, failing } = await bench().seeded()
+  const { page } = await bench().open(api, `/deliveries?endpoint=${failing.id}`)
+  await page.locator('tbody tr').first().waitFor()
+  const { total } = (await api.get(`/v1/deliveries?webhookId=${failing.id}`)).json.pagination
+  await page.getByRole('button', { name: 'More actions' }).click()
+  const saving = page.waitForEvent('download')
+  await page.getByRole('menuitem', { name: 'Export as CSV' }).click()
+  const text = await readFile(await (await saving).path(), 'utf8')
+  expect(text.split('\r\n').filter((line) => line.includes(failing.id))).toHaveLength(total)
+})
+
 test('an export says how far it is, and can be cancelled', async () => {
   const api = await bench().service.newOrganization('Cancelled export')
   for (let n = 0; n < 6; n++) {

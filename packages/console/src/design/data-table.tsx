@@ -255,7 +255,7 @@ export function DataTable<T extends Row>({
 }
 
 /** Most at a width of 80 rem, and less in proportion. */
-function sayWidth([least, most]: readonly [number, number] = [5.5, 7]): string {
+function sayWidth([least, most]: readonly [number, number] = [6.5, 7]): string {
   return `clamp(${least}rem, ${(most / 80) * 100}vw, ${most}rem)`
 }
 

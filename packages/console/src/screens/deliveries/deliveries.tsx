@@ -15,6 +15,7 @@ import { Tag } from '../../design/status.tsx'
 import { sayMilliseconds, Time } from '../../design/time.tsx'
 import { useCaller } from '../../session/caller.tsx'
 import { Bulk } from '../desk/bulk.tsx'
+import { useExportCsv } from '../desk/export-csv.tsx'
 import { hostOf, useEndpoints } from '../endpoints/endpoint-list.ts'
 import { eventTypes } from '../endpoints/event-types.ts'
 import { DeliveryStatus, statusWords } from './delivery-status.tsx'
@@ -44,6 +45,7 @@ export function Deliveries() {
     createdAfter,
     createdBefore,
   }
+  const csv = useExportCsv('deliveries', query)
   const list = useList({
     key: ['deliveries', query],
     load: (page, signal) =>
@@ -103,7 +105,7 @@ export function Deliveries() {
               Resend deliveries
             </Button>
           )}
-          <ActionMenu calls={[{ method: 'GET', path: '/v1/deliveries', query }]} />
+          <ActionMenu actions={[csv.action]} calls={[{ method: 'GET', path: '/v1/deliveries', query }]} />
         </>
       }
       filters={
@@ -131,6 +133,7 @@ export function Deliveries() {
         </>
       }
     >
+      {csv.progress}
       <DataTable
         caption="Deliveries, newest first"
         list={list}

@@ -14,6 +14,7 @@ import { Status } from '../../design/status.tsx'
 import { Time } from '../../design/time.tsx'
 import { useCaller } from '../../session/caller.tsx'
 import { ConfirmDelete } from '../desk/confirm-delete.tsx'
+import { useExportCsv } from '../desk/export-csv.tsx'
 import type { FormField } from '../desk/form-values.ts'
 import { ObjectForm } from '../desk/object-form.tsx'
 import type { Teammate } from '../desk/objects.ts'
@@ -44,6 +45,7 @@ export function Teammates() {
     setLeaving(null)
     list.showNews()
   }
+  const csv = useExportCsv('teammates', { q })
   const list = useList({
     key: keys.list('teammates', q),
     load: async (page, signal) =>
@@ -118,11 +120,15 @@ export function Teammates() {
       actions={
         <>
           {add}
-          <ActionMenu calls={[{ method: 'GET', path: '/v1/teammates', query: { q } }]} />
+          <ActionMenu
+            actions={[csv.action]}
+            calls={[{ method: 'GET', path: '/v1/teammates', query: { q } }]}
+          />
         </>
       }
       filters={<FilterSearch label="Search teammates" value={q} onChange={search} />}
     >
+      {csv.progress}
       <DataTable
         caption="Teammates, newest first"
         list={list}
