@@ -12,7 +12,7 @@ import { consoleBench } from './harness.ts'
 const product = await startHttpServer(({ url = '' }, answer) => {
   const src = decodeURIComponent(url.slice(1))
   answer.setHeader('content-type', 'text/html')
-  answer.end(`<!doctype html><iframe title="Webhooks" width="900" height="600" src="${src}"></iframe>`)
+  answer.end(`<!doctype html><iframe title="Webhooks" width="100%" height="600" src="${src}"></iframe>`)
 })
 afterAll(() => product[Symbol.asyncDispose]())
 const [allowed, stranger] = [`http://localhost:${product.port}`, product.url] as const
@@ -85,8 +85,8 @@ test('signing out forgets the key, and another tab never had it', async () => {
 })
 
 /** What stands behind /console in a link to it. */
-async function makeLink(api: Api): Promise<string> {
-  const { json } = await api.post('/v1/console-links', { scopes: ['webhooks:read'] })
+async function makeLink(api: Api, scopes: readonly string[] = ['webhooks:read']): Promise<string> {
+  const { json } = await api.post('/v1/console-links', { scopes })
   return new URL(json.url).hash
 }
 
@@ -220,6 +220,92 @@ test('a page that is named shows the console in a frame, and no other does', asy
     await outside.goto(`${origin}/${encodeURIComponent(next)}`)
     await frame.getByRole('heading', { level: 1, name: 'Deliveries' }).waitFor()
   }
+})
+
+test.each([
+  ['light', 900],
+  ['dark', 900],
+  ['light', 390],
+] as const)(
+  'the portal of endpoints has nothing of the product around it, in %s at %d pixels',
+  async (scheme, width) => {
+    const { api, failing } = await bench().seeded()
+    const named = await api.post('/v1/api-keys', { name: 'Internal backend key', scopes: ['*'] })
+    const product = bench().service.withToken(named.json.token)
+    const link = await makeLink(product, ['webhooks:read', 'customers:read'])
+    const { context } = await bench().open(null, '/', { scheme, expected: [401] })
+    const outside = await context.newPage()
+    await outside.setViewportSize({ width: width + 40, height: 700 })
+    const view = '?chrome=none&sections=endpoints,deliveries'
+    await outside.goto(`${allowed}/${encodeURIComponent(`${bench().service.url}/console${view}${link}`)}`)
+    const frame = outside.frameLocator('iframe')
+    const heading = (name: string) => frame.getByRole('heading', { level: 1, name }).waitFor()
+    const words = () => frame.locator('body').innerText()
+    await heading('Endpoints')
+    await frame.getByRole('link', { name: new RegExp(failing.description) }).waitFor()
+    const tabs = frame.getByRole('navigation', { name: 'Main' }).getByRole('link')
+    expect(await tabs.allInnerTexts()).toEqual([expect.stringMatching(/^Endpoints/), 'Deliveries'])
+    expect(await words()).not.toMatch(/Internal backend key|Analytical|Deskwire|Search or jump|Sign out/)
+    // It stays so wherever one goes.
+    await frame.getByRole('link', { name: new RegExp(failing.description) }).click()
+    await heading('localhost')
+    await tabs.first().press('Control+k')
+    // Whoever visits has no key for a call of the API, and cannot change the endpoint.
+    expect(await frame.getByRole('button', { name: 'More actions' }).count()).toBe(0)
+    await tabs.filter({ hasText: 'Deliveries' }).click()
+    await heading('Deliveries')
+    await frame.getByRole('row').filter({ hasText: 'customer.created' }).getByRole('link').first().click()
+    await heading('customer.created')
+    await frame.getByText('Payload').first().waitFor()
+    expect(await frame.getByRole('dialog').count()).toBe(0)
+    expect(await words()).not.toMatch(/Internal backend key|Analytical|Deskwire|Search or jump|Sign out/)
+    expect(await frame.getByRole('button', { name: 'Open in the signature tester' }).count()).toBe(0)
+    // The session ends with its key, and nobody is asked for one.
+    await api.delete(`/v1/api-keys/${named.json.id}`)
+    await tabs.filter({ hasText: 'Endpoints' }).click()
+    const ended = frame.getByText('It was ended, or has expired. Ask for a new link.')
+    await ended.waitFor()
+    await frame.locator('body').evaluate((body) => body.ownerDocument.location.reload())
+    await frame.getByText('This page needs a new console link.').waitFor()
+    expect(await frame.getByLabel('API key').count()).toBe(0)
+  },
+)
+
+test('a link with sections shows only those, and its session has no name of a key', async () => {
+  const { api } = await bench().seeded()
+  const named = await api.post('/v1/api-keys', { name: 'Internal backend key', scopes: ['*'] })
+  const link = await makeLink(bench().service.withToken(named.json.token))
+  const { page, audit, context } = await bench().open(null, `/?sections=endpoints,deliveries${link}`, {
+    // Its session ends when another tab replaces it.
+    expected: [401],
+  })
+  await page.getByRole('heading', { level: 1, name: 'Endpoints' }).waitFor()
+  const tabs = page.getByRole('navigation', { name: 'Main' }).getByRole('link')
+  await expect.poll(() => tabs.count()).toBe(2)
+  await audit()
+  expect(await page.locator('body').innerText()).not.toContain('Internal backend key')
+  await page.keyboard.press('Control+k')
+  const palette = page.getByRole('dialog', { name: 'Search or jump to' })
+  await palette.getByRole('option', { name: 'Deliveries' }).waitFor()
+  expect((await palette.getByRole('option').allInnerTexts()).join()).not.toMatch(/Tickets|Signature|Overview/)
+  await page.keyboard.press('Escape')
+  await page.goto(`${bench().service.url}/console/signature-tester?sections=endpoints,deliveries`)
+  await page.getByText('This page is not shown here').waitFor()
+  await audit()
+  // A tab that is opened from it shows the same.
+  await page.goto(`${bench().service.url}/console/?sections=endpoints,deliveries`)
+  const opened = context.waitForEvent('page')
+  await tabs.filter({ hasText: 'Deliveries' }).click({ modifiers: ['Control'] })
+  const other = await opened
+  await other.getByRole('heading', { level: 1, name: 'Deliveries' }).waitFor()
+  expect(await other.getByRole('navigation', { name: 'Main' }).getByRole('link').count()).toBe(2)
+  // Another link has a view of its own.
+  await other.goto('about:blank')
+  await other.goto(`${bench().service.url}/console/deliveries${await makeLink(api)}`)
+  await other.getByText('with a console link').waitFor()
+  expect(await other.locator('body').innerText()).not.toContain('Internal backend key')
+  await other.getByRole('button', { name: 'Switch' }).click()
+  await other.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Overview' }).waitFor()
 })
 
 test('while the service is away, the page says so, keeps what it has and goes on by itself', async () => {

@@ -3,6 +3,7 @@ import { Menu } from '@base-ui/react/menu'
 import { lazy, Suspense, useRef, useState } from 'react'
 import type { ShownCall } from '../api/client.ts'
 import { type Action, useOffered } from '../router/offered.ts'
+import { useView } from '../session/view.ts'
 import { Button } from './button.tsx'
 import css from './menu.module.css'
 
@@ -10,7 +11,7 @@ const CurlPopover = lazy(() => import('./curl-popover.tsx'))
 
 export function ActionMenu({
   actions = [],
-  calls = [],
+  calls: allCalls = [],
 }: {
   readonly actions?: readonly Action[]
   /** The console does nothing that the API cannot. */
@@ -19,6 +20,9 @@ export function ActionMenu({
   const trigger = useRef<HTMLButtonElement>(null)
   const [isShowingCalls, setShowingCalls] = useState(false)
   useOffered(actions)
+  // Visitors of a page of another product have no key.
+  const calls = useView().isBare ? [] : allCalls
+  if (actions.length + calls.length === 0) return null
   return (
     <>
       <Menu.Root modal={false}>

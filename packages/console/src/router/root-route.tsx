@@ -1,5 +1,10 @@
 /** The frame of every screen's route. */
-import { createRootRoute, type ErrorComponentProps, useRouter } from '@tanstack/react-router'
+import {
+  createRootRoute,
+  type ErrorComponentProps,
+  retainSearchParams,
+  useRouter,
+} from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { isLost, onConnection } from '../api/connection.ts'
 import { Page } from '../design/page.tsx'
@@ -7,7 +12,19 @@ import { Empty, ErrorState } from '../design/states.tsx'
 import { SignedIn } from '../session/caller.tsx'
 import { Shell } from '../shell/shell.tsx'
 
+/** See `useView`. */
+interface ViewSearch {
+  readonly chrome?: string
+  readonly sections?: string
+}
+
 export const rootRoute = createRootRoute({
+  // A page within another product stays one wherever its visitor goes.
+  validateSearch: ({ chrome, sections }: Record<string, unknown>): ViewSearch => ({
+    ...(typeof chrome === 'string' && { chrome }),
+    ...(typeof sections === 'string' && { sections }),
+  }),
+  search: { middlewares: [retainSearchParams<ViewSearch>(['chrome', 'sections'])] },
   component: () => (
     <SignedIn>
       <Shell />

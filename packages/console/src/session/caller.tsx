@@ -4,9 +4,10 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { createContext, lazy, type ReactNode, Suspense, useContext, useEffect, useState } from 'react'
 import { type ApiKey, answerOf, api, type Organization } from '../api/client.ts'
 import { followChanges } from '../api/live.ts'
-import { ErrorState } from '../design/states.tsx'
+import { Empty, ErrorState } from '../design/states.tsx'
 import { kinds } from '../generated/lists.ts'
 import { keepOrganization, sessionOrganization, useSession } from './store.ts'
+import { useView } from './view.ts'
 
 export interface Caller {
   readonly organization: Organization
@@ -31,6 +32,7 @@ export function useCaller(): Caller {
 /** Renders its children for signed-in users, and the sign-in for others. */
 export function SignedIn({ children }: { readonly children: ReactNode }) {
   const { token, ended, asked } = useSession()
+  const view = useView()
   const client = useQueryClient()
   const known = useQuery({
     queryKey: ['caller', token],
@@ -41,7 +43,14 @@ export function SignedIn({ children }: { readonly children: ReactNode }) {
   })
   const followed = useStream(token, known.data)
   if (token === null) {
-    return (
+    return view.isBare ? (
+      <main className="alone">
+        <title>Session ended · Deskwire</title>
+        <Empty title="Session ended">
+          <p>{ended ?? 'This page needs a new console link.'}</p>
+        </Empty>
+      </main>
+    ) : (
       <Suspense>
         <SignIn reason={ended} />
       </Suspense>

@@ -8,11 +8,12 @@ import { Mark } from '../shell/mark.tsx'
 import { useCaller } from './caller.tsx'
 import { switchTo } from './link.ts'
 import css from './sign-in.module.css'
-import { askForLink } from './store.ts'
+import { askForLink, useSession } from './store.ts'
 
 export default function SwitchSession({ link }: { readonly link: string }) {
   const client = useQueryClient()
   const { organization, key } = useCaller()
+  const { linkId } = useSession()
   const [error, setError] = useState<string | null>(null)
   const [isBusy, setBusy] = useState(false)
 
@@ -29,7 +30,15 @@ export default function SwitchSession({ link }: { readonly link: string }) {
         <Mark />
         <h1>Switch session?</h1>
         <p>
-          You are signed in to <strong>{organization.name}</strong> with the key <strong>{key.name}</strong>.
+          You are signed in to <strong>{organization.name}</strong> with{' '}
+          {linkId === null ? (
+            <>
+              the key <strong>{key.name}</strong>
+            </>
+          ) : (
+            'a console link'
+          )}
+          .
         </p>
         <p>
           The link starts a new session, possibly in another organization, and ends yours in this tab. Switch

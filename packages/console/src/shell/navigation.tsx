@@ -29,10 +29,16 @@ const icons: Readonly<Record<string, string>> = {
   '/api-keys': 'M8 19a5 5 0 1 0 0-10 5 5 0 0 0 0 10ZM12 11l8-8M17 6l3 3',
 }
 
-export function Navigation({ offered }: { readonly offered: readonly Screen[] }) {
+export function Navigation({
+  offered,
+  className = css.nav,
+}: {
+  readonly offered: readonly Screen[]
+  readonly className?: string | undefined
+}) {
   const counts = useNavigationCounts()
   return (
-    <nav aria-label="Main" className={css.nav}>
+    <nav aria-label="Main" className={className}>
       {groups.map((group) => {
         const inGroup = offered.filter((screen) => screen.group === group)
         if (inGroup.length === 0) return null

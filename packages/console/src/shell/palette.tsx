@@ -7,11 +7,11 @@ import { type KeyboardEvent, type RefObject, useDeferredValue, useEffect, useRef
 import { offeredActions } from '../router/offered.ts'
 import type { Command, Go, Screen } from '../router/screen.ts'
 import { nameOf, sayParts, useCustomers } from '../screens/desk/objects.ts'
-import { screens } from '../screens/index.ts'
 import { useCaller } from '../session/caller.tsx'
 import { signOut } from '../session/link.ts'
 import { setTheme, themes, themeWords } from '../theme.ts'
 import { findEndpoints, findMessages } from './find-others.ts'
+import { useOfferedScreens } from './offered-screens.ts'
 import css from './palette.module.css'
 import { recentOf, remember } from './recent.ts'
 import { openDialog, shownKeys } from './shortcuts.ts'
@@ -56,8 +56,7 @@ export function Palette({ close, showSheet, typed: typedAhead, onShown }: Palett
     run: () => void setTimeout(run),
   })
 
-  const offered = screens.filter(({ scope }) => scope === null || caller.may(scope))
-  const wanted = wantedOf(typed, offered)
+  const wanted = wantedOf(typed, useOfferedScreens())
   const found = useQuery({
     queryKey: ['palette', typed],
     queryFn: async ({ signal }) => {

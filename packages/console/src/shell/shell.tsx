@@ -1,6 +1,6 @@
 /** The frame of every screen: navigation, account, palette. */
 import { type Query, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link, Outlet, useLocation, useRouter } from '@tanstack/react-router'
+import { Link, Navigate, Outlet, useLocation, useRouter } from '@tanstack/react-router'
 import {
   type ComponentType,
   lazy,
@@ -15,14 +15,18 @@ import { answerOf, api } from '../api/client.ts'
 import { isLost, onConnection, sayLost, useLostSince } from '../api/connection.ts'
 import { Button } from '../design/button.tsx'
 import { markNavigation, Page } from '../design/page.tsx'
-import { Forbidden } from '../design/states.tsx'
+import { Empty, Forbidden } from '../design/states.tsx'
 import { locale, useDelay } from '../design/time.tsx'
+import type { Screen } from '../router/screen.ts'
 import { screens } from '../screens/index.ts'
 import { useCaller } from '../session/caller.tsx'
 import { signOut } from '../session/link.ts'
+import { useSession } from '../session/store.ts'
+import { useView } from '../session/view.ts'
 import { setTheme, themes, themeWords, useTheme } from '../theme.ts'
 import { Mark } from './mark.tsx'
 import { Navigation } from './navigation.tsx'
+import { useOfferedScreens } from './offered-screens.ts'
 import paletteCss from './palette.module.css'
 import type { PaletteProps, TypedAhead } from './palette.tsx'
 import css from './shell.module.css'
@@ -31,8 +35,8 @@ import { useShortcuts } from './shortcuts.ts'
 const ShortcutSheet = lazy(() => import('./shortcut-sheet.tsx'))
 
 export function Shell() {
-  const { may } = useCaller()
-  const palette = usePalette()
+  const { isBare, isSectioned } = useView()
+  const palette = usePalette(isBare)
   const [isNavOpen, setNavOpen] = useState(false)
   const { pathname } = useLocation()
   const [isSheetOpen, setSheetOpen] = useState(false)
@@ -49,45 +53,45 @@ export function Shell() {
     [router],
   )
 
-  const here = screens.find(({ path }) => path !== '/' && `${pathname}/`.startsWith(`${path}/`))
-  const offered = screens.filter(({ scope }) => scope === null || may(scope))
+  const offered = useOfferedScreens()
+  const here = screens.find(({ path }) =>
+    path === '/' ? pathname === '/' : `${pathname}/`.startsWith(`${path}/`),
+  )
   return (
-    <div className={css.shell}>
+    <div className={css.shell} data-bare={isBare || undefined}>
       <a className={css.skip} href="#content">
         Skip to content
       </a>
-      <header className={css.side} data-open={isNavOpen || undefined}>
-        <div className={css.top}>
-          <Link to="/" className={css.brand} aria-label="Deskwire, overview">
-            <Mark />
-          </Link>
-          <Button
-            kind="quiet"
-            className={css.toggle}
-            aria-expanded={isNavOpen}
-            aria-controls="screens"
-            onClick={() => setNavOpen(!isNavOpen)}
-          >
-            Menu
-          </Button>
-        </div>
-        <div className={css.fold} id="screens">
-          <button type="button" className={css.search} onClick={palette.toggle}>
-            Search or jump to… <kbd>{isApple ? '⌘K' : 'Ctrl K'}</kbd>
-          </button>
-          <Navigation offered={offered} />
-          <Account showSheet={showSheet} />
-        </div>
-      </header>
+      {isBare ? (
+        offered.length > 1 && isSectioned && <Navigation offered={offered} className={css.row} />
+      ) : (
+        <header className={css.side} data-open={isNavOpen || undefined}>
+          <div className={css.top}>
+            <Link to="/" className={css.brand} aria-label="Deskwire, overview">
+              <Mark />
+            </Link>
+            <Button
+              kind="quiet"
+              className={css.toggle}
+              aria-expanded={isNavOpen}
+              aria-controls="screens"
+              onClick={() => setNavOpen(!isNavOpen)}
+            >
+              Menu
+            </Button>
+          </div>
+          <div className={css.fold} id="screens">
+            <button type="button" className={css.search} onClick={palette.toggle}>
+              Search or jump to… <kbd>{isApple ? '⌘K' : 'Ctrl K'}</kbd>
+            </button>
+            <Navigation offered={offered} />
+            <Account showSheet={showSheet} />
+          </div>
+        </header>
+      )}
       <div className={css.main}>
         <Connection />
-        {here === undefined || here.scope === null || may(here.scope) ? (
-          <Outlet />
-        ) : (
-          <Page title={here.title}>
-            <Forbidden scope={here.scope} />
-          </Page>
-        )}
+        <Content here={here} offered={offered} />
       </div>
       {palette.show(showSheet)}
       {isSheetOpen && (
@@ -106,7 +110,7 @@ const untilIdle = 3_000
 let Loaded: ComponentType<PaletteProps> | undefined
 
 /** Opened by its key, and loaded before that when the page is idle. What is typed while it is loaded is kept. */
-function usePalette() {
+function usePalette(isBare: boolean) {
   const [isOpen, setOpen] = useState(false)
   const [isShown, setShown] = useState(false)
   const [Palette, setPalette] = useState(() => Loaded)
@@ -117,7 +121,7 @@ function usePalette() {
       setPalette(() => loaded.Palette)
     }, sayLost)
   const isIdle = useDelay(untilIdle)
-  const isWanted = Palette === undefined && (isOpen || isIdle)
+  const isWanted = Palette === undefined && !isBare && (isOpen || isIdle)
   // biome-ignore lint/correctness/useExhaustiveDependencies: another function each time
   useEffect(() => {
     if (isWanted) void load()
@@ -128,7 +132,7 @@ function usePalette() {
     setShown(false)
     setOpen((open) => !open)
   }
-  usePaletteKey(toggle)
+  usePaletteKey(isBare ? null : toggle)
   return {
     toggle,
     show: (showSheet: () => void) =>
@@ -166,15 +170,43 @@ function FieldAhead({ typed, close }: { readonly typed: RefObject<TypedAhead>; r
   )
 }
 
+function Content({
+  here,
+  offered: [first],
+}: {
+  readonly here: Screen | undefined
+  readonly offered: readonly Screen[]
+}) {
+  const { may } = useCaller()
+  const { shows } = useView()
+  if (here === undefined) return <Outlet />
+  if (!shows(here.path)) {
+    if (here.path === '/' && first !== undefined) return <Navigate to={first.path} replace />
+    return (
+      <Page title={here.title}>
+        <Empty title="This page is not shown here" />
+      </Page>
+    )
+  }
+  if (here.scope === null || may(here.scope)) return <Outlet />
+  return (
+    <Page title={here.title}>
+      <Forbidden scope={here.scope} />
+    </Page>
+  )
+}
+
 /** The account menu: the browser's own popover. */
 function Account({ showSheet }: { readonly showSheet: () => void }) {
   const { organization, key } = useCaller()
   const theme = useTheme()
+  const { linkId } = useSession()
   return (
     <>
       <button type="button" className={css.account} popoverTarget="account">
         <span>{organization.name}</span>
-        <small>{key.name}</small>
+        {/* A key of the product, of which who was sent a link knows nothing. */}
+        <small>{linkId === null ? key.name : 'Console link'}</small>
       </button>
       <div id="account" popover="auto" className={css.menu}>
         <fieldset>
@@ -254,10 +286,11 @@ function hasFailed({ queryKey, state }: Pick<Query, 'queryKey' | 'state'>): bool
 
 const isApple = /Mac|iPhone|iPad/.test(navigator.userAgent)
 
-function usePaletteKey(toggle: () => void): void {
+function usePaletteKey(toggle: (() => void) | null): void {
   useEffect(() => {
     function onKey(event: KeyboardEvent): void {
       if (
+        toggle === null ||
         event.key.toLowerCase() !== 'k' ||
         !(event.metaKey || event.ctrlKey) ||
         event.shiftKey ||

@@ -13,6 +13,7 @@ import { Sign } from '../../design/status.tsx'
 import { Countdown, sayMilliseconds, Time } from '../../design/time.tsx'
 import { say, sayProblem } from '../../design/toasts.tsx'
 import { useCaller } from '../../session/caller.tsx'
+import { useView } from '../../session/view.ts'
 import { endpointsQuery, useEndpoints } from '../endpoints/endpoint-list.ts'
 import { retryNow } from '../endpoints/recover.tsx'
 import { prefill } from '../signature-tester/prefilled.ts'
@@ -214,6 +215,7 @@ interface ExchangeProps {
 
 /** The request as the next attempt sends it, and the response to the last one. */
 function Exchange({ path, delivery, endpoint, last }: ExchangeProps) {
+  const { shows } = useView()
   const navigate = route.useNavigate()
   const payload = useQuery({
     queryKey: ['delivery', path, 'payload'],
@@ -233,7 +235,8 @@ function Exchange({ path, delivery, endpoint, last }: ExchangeProps) {
       <Panel
         title="Request"
         actions={
-          payload.data !== undefined && (
+          payload.data !== undefined &&
+          shows('/signature-tester') && (
             <Button size="s" onClick={test}>
               Open in the signature tester
             </Button>
