@@ -1,7 +1,7 @@
 /** Creates or changes a key. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { change, changedFields, type Patch } from '../../api/change.ts'
+import { changedFields } from '../../api/change.ts'
 import { type ApiKey, answerOf, api } from '../../api/client.ts'
 import { useIntent } from '../../api/intent.ts'
 import { showAtOnce } from '../../api/list.ts'
@@ -13,7 +13,7 @@ import { TimeInput } from '../../design/time-input.tsx'
 import { say } from '../../design/toasts.tsx'
 import { useDraftForm } from '../../session/draft-form.ts'
 import { keepDraft } from '../../session/drafts.ts'
-import { type Conflict, ConflictDialog } from '../desk/conflict.tsx'
+import { useUntaggedChange } from '../desk/use-untagged-change.tsx'
 import css from './scope-picker.module.css'
 import { ScopePicker } from './scope-picker.tsx'
 import type { Scope } from './scopes.ts'
@@ -79,7 +79,6 @@ function Fields({ close, apiKey, onCreated }: Omit<KeyFormProps, 'isOpen'>) {
     expiresAt: from?.expiresAt ? toLocal(from.expiresAt) : '',
     scopes: (from?.scopes ?? []) as readonly Scope[],
   }))
-  const [conflict, setConflict] = useState<Conflict<ApiKey> | null>(null)
   const { errors, isSubmitting } = form.formState
   const intent = useIntent()
   const expiresAt = form.watch('expiresAt')
@@ -94,20 +93,12 @@ function Fields({ close, apiKey, onCreated }: Omit<KeyFormProps, 'isOpen'>) {
     close()
   }
 
-  async function save(from: ApiKey, patch: Patch): Promise<void> {
-    const made =
-      Object.keys(patch).length === 0
-        ? null
-        : await change({
-            base: from,
-            patch,
-            read: () => answerOf(api().apiKeys.get(from.id)),
-            write: (left) => answerOf(api().apiKeys.update(from.id, left)),
-            isTagged: false,
-          })
-    if (made?.outcome === 'conflict') setConflict({ ...made, patch })
-    else await finish('API key saved')
-  }
+  const changing = useUntaggedChange<ApiKey>({
+    read: (id) => answerOf(api().apiKeys.get(id)),
+    write: (id, patch) => answerOf(api().apiKeys.update(id, patch)),
+    done: () => finish('API key saved'),
+    close,
+  })
 
   async function send(values: Values): Promise<void> {
     if (values.scopes.length === 0) {
@@ -121,7 +112,7 @@ function Fields({ close, apiKey, onCreated }: Omit<KeyFormProps, 'isOpen'>) {
         showAtOnce(made.id)
         onCreated?.(made.token)
       } else {
-        return await save(base ?? apiKey, changedFields(bodyOf(given, base), body))
+        return await changing.save(base ?? apiKey, changedFields(bodyOf(given, base), body))
       }
       await finish('API key created')
     } catch (error) {
@@ -129,15 +120,7 @@ function Fields({ close, apiKey, onCreated }: Omit<KeyFormProps, 'isOpen'>) {
     }
   }
 
-  if (conflict !== null)
-    return (
-      <ConflictDialog
-        key={conflict.theirs.updatedAt}
-        conflict={conflict}
-        save={(patch) => save(conflict.theirs, patch)}
-        close={close}
-      />
-    )
+  if (changing.dialog) return changing.dialog
   return (
     <Form isBusy={isSubmitting} onSubmit={(event) => void form.handleSubmit(send)(event)}>
       {isRestored && <p role="status">Draft restored.</p>}

@@ -1,8 +1,7 @@
 /** Creates or changes an endpoint; the service's errors about the URL are shown at the URL. */
 import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { FormProvider, type UseFormReturn } from 'react-hook-form'
-import { change, changedFields, type Patch } from '../../api/change.ts'
+import { changedFields } from '../../api/change.ts'
 import { answerOf, api, type Webhook } from '../../api/client.ts'
 import { useIntent } from '../../api/intent.ts'
 import { Button } from '../../design/button.tsx'
@@ -12,7 +11,7 @@ import { FormSelect } from '../../design/form-select.tsx'
 import { say } from '../../design/toasts.tsx'
 import { useDraftForm } from '../../session/draft-form.ts'
 import { keepDraft } from '../../session/drafts.ts'
-import { type Conflict, ConflictDialog } from '../desk/conflict.tsx'
+import { useUntaggedChange } from '../desk/use-untagged-change.tsx'
 import { ConditionEditor } from './condition-editor.tsx'
 import { type ConditionRow, conditionOf, fieldsOf, rowOf } from './conditions.ts'
 import css from './endpoint.module.css'
@@ -122,7 +121,6 @@ function Fields({ close, endpoint, onCreated }: Omit<EndpointFormProps, 'isOpen'
     before: given,
     isRestored,
   } = useDraftForm<Values, Webhook | null>(draftNameOf(endpoint), endpoint, valuesOf, ['headers'])
-  const [conflict, setConflict] = useState<Conflict<Webhook> | null>(null)
   const { errors, isSubmitting } = form.formState
   const intent = useIntent()
 
@@ -132,20 +130,12 @@ function Fields({ close, endpoint, onCreated }: Omit<EndpointFormProps, 'isOpen'
     close()
   }
 
-  async function save(from: Webhook, patch: Patch): Promise<void> {
-    const made =
-      Object.keys(patch).length === 0
-        ? null
-        : await change({
-            base: from,
-            patch,
-            read: () => answerOf(api().webhooks.get(from.id)),
-            write: (left) => answerOf(api().webhooks.update(from.id, left)),
-            isTagged: false,
-          })
-    if (made?.outcome === 'conflict') setConflict({ ...made, patch })
-    else await finish('Endpoint saved')
-  }
+  const changing = useUntaggedChange<Webhook>({
+    read: (id) => answerOf(api().webhooks.get(id)),
+    write: (id, patch) => answerOf(api().webhooks.update(id, patch)),
+    done: () => finish('Endpoint saved'),
+    close,
+  })
 
   async function send(values: Values): Promise<void> {
     if (values.events.length === 0) {
@@ -162,7 +152,7 @@ function Fields({ close, endpoint, onCreated }: Omit<EndpointFormProps, 'isOpen'
         const made = await answerOf(api().webhooks.create(whole, { idempotencyKey: intent.keyFor(whole) }))
         onCreated?.(made.id, made.secret)
       } else {
-        return await save(base ?? endpoint, changedFields(bodyOf(given), body))
+        return await changing.save(base ?? endpoint, changedFields(bodyOf(given), body))
       }
       await finish('Endpoint added')
     } catch (error) {
@@ -175,15 +165,7 @@ function Fields({ close, endpoint, onCreated }: Omit<EndpointFormProps, 'isOpen'
     }
   }
 
-  if (conflict !== null)
-    return (
-      <ConflictDialog
-        key={conflict.theirs.updatedAt}
-        conflict={conflict}
-        save={(patch) => save(conflict.theirs, patch)}
-        close={close}
-      />
-    )
+  if (changing.dialog) return changing.dialog
   return (
     <Form isBusy={isSubmitting} onSubmit={(event) => void form.handleSubmit(send)(event)}>
       {isRestored && <p role="status">Draft restored.</p>}
