@@ -148,6 +148,7 @@ test.each(['light', 'dark'] as const)(
     await page.keyboard.insertText('Kim')
     const options = palette.getByRole('option')
     await options.filter({ hasText: 'Works 8 · kim8@example.com' }).waitFor()
+    await expect.poll(() => options.first().innerText()).toMatch(/^Kim/)
     await options.filter({ hasText: 'Conversation' }).filter({ hasText: 'Ines · Open' }).waitFor()
     await audit()
     await options.filter({ hasText: 'All 8 results' }).filter({ hasText: 'Customers' }).click()

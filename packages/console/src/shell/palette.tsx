@@ -105,7 +105,9 @@ export function Palette({ close, showSheet, typed: typedAhead, onShown }: Palett
     : ranked([...ofPage, ...ofScreens, ...ofConsole], wanted.words)
   const results = found.data ?? []
   // Of results with one id, the first is kept.
-  const all = [...results.filter(({ isNamed }) => isNamed), ...recent, ...matching, ...results]
+  const inOrder = [...results.filter(({ isNamed }) => isNamed), ...recent, ...matching]
+  // A title with the words comes before what only mentions them.
+  const all = [...inOrder, ...ranked(results, wanted.words), ...results]
   const items = all.filter(({ id }, at) => all.findIndex((one) => one.id === id) === at)
   const customers = useCustomers(items.map(({ customerId = null }) => customerId))
   function aboutOf({ about, customerId }: Command): string {
