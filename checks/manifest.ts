@@ -166,6 +166,13 @@ export const checks: Readonly<Record<string, Check>> = {
     minutes: 2,
     when: 'night',
   },
+  corpora: {
+    shows: 'inputs that others collected come back as they went in, or are refused in words, at every door',
+    program: ['checks/corpora.ts'],
+    needs: [chromium, registries],
+    minutes: 15,
+    when: 'night',
+  },
   fuzz: {
     shows:
       'no call that schemathesis makes up ends in a 5xx or in a response that openapi.json does not have',
