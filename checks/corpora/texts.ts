@@ -55,7 +55,8 @@ export function everyCharacter(): readonly string[] {
   return [...new Set(texts.flatMap((text) => [text, text.slice(0, perText / 2).normalize('NFD')]))]
 }
 
-export async function textRow(corpus: string, texts: readonly string[], desk: Desk): Promise<Row> {
+export async function textRow(corpus: string, listed: readonly string[], desk: Desk): Promise<Row> {
+  const texts = [...new Set(listed)]
   const { json: customer } = await desk.call('POST', '/v1/customers', { name: 'Ada' })
   const { json: conversation } = await desk.call('POST', '/v1/conversations', {
     customerId: customer.id,
@@ -223,7 +224,8 @@ async function query(made: readonly Made[], desk: Desk): Promise<Tally> {
     const filters: Record<string, string> = {}
     if (sent.externalId) filters.externalId = sent.externalId
     if (sent.tags?.length > 0) filters.tag = sent.tags[0]
-    if (sent.customAttributes?.value) filters.customAttribute = `value:${sent.customAttributes.value}`
+    if (sent.customAttributes?.value)
+      filters.customAttribute = `value:${JSON.stringify(sent.customAttributes.value)}`
     for (const [name, value] of Object.entries(filters)) {
       const {
         status,
@@ -448,8 +450,10 @@ async function screens(
         async () => (await page.locator('body').innerText()).length > 500,
       )
     }
+    // A page that is left drops what it was loading.
+    const faults = seen.filter((complaint) => !complaint.startsWith('failed: '))
     const others = requests.filter((url) => !url.startsWith(desk.url) && !/^(data|blob):/.test(url))
-    for (const complaint of [...seen, ...dialogs, ...others.map((url) => `it asks ${url}`)])
+    for (const complaint of [...faults, ...dialogs, ...others.map((url) => `it asks ${url}`)])
       tally.count('the console', complaint)
   } catch (error) {
     tally.count('the console', String(error))
