@@ -17,6 +17,7 @@ export const deliverySettings: DeliverySettings = {
   encryptionKeyPrevious: null,
   trustedTargets: parseNetworks('127.0.0.0/8') ?? noNetworks,
   targetCa: null,
+  egressProxy: null,
   dnsServers: null,
 }
 

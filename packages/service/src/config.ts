@@ -11,8 +11,10 @@ import {
   parseDatabases,
 } from './db/databases.ts'
 import { parseEncryptionKey } from './delivery/endpoint/secrets.ts'
+import type { EgressProxy } from './delivery/model.ts'
 import { parseTrustedTargets } from './delivery/send/address.ts'
 import { parseDnsServers } from './delivery/send/name-servers.ts'
+import { parseEgressProxy } from './delivery/send/tunnel.ts'
 import { closest } from './kernel/closest.ts'
 import { type Networks, parseNetworks } from './kernel/networks.ts'
 import { parseOrigin } from './kernel/origins.ts'
@@ -258,6 +260,12 @@ export const settings = {
     accepts: 'a path',
     parse: (text) => text,
   }),
+  egressProxy: setting<EgressProxy | null>({
+    variable: 'DESKWIRE_EGRESS_PROXY',
+    help: 'proxy that deliveries go through, by CONNECT to the checked address; for networks without another way out',
+    accepts: 'an http or https URL of a host, with credentials if the proxy wants them',
+    parse: parseEgressProxy,
+  }),
   dnsServers: setting<readonly string[] | null>({
     variable: 'DESKWIRE_DNS_SERVERS',
     defaultShown: "the system's",
@@ -398,6 +406,7 @@ const secret = new Set([
   'databaseUrl',
   'databaseDirectUrl',
   'databases',
+  'egressProxy',
   'encryptionKey',
   'encryptionKeyPrevious',
   'summarizerKey',

@@ -59,6 +59,7 @@ export function webhookRoutes(options: {
       clock,
       answerTimeoutMs: answerTimeout,
       targetCa: settings.targetCa,
+      egressProxy: settings.egressProxy,
     }),
     failPending: (organizationId, webhookId, failure) =>
       queues.failPending({ organizationId, webhookId }, failure, clock.now()),

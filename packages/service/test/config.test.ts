@@ -85,6 +85,17 @@ const examples: Record<keyof typeof settings, Example> = {
     bad: ['loopback', '127.0.0.0/33'],
   },
   targetCa: { default: null, text: './ca.pem', value: './ca.pem', bad: [] },
+  egressProxy: {
+    default: null,
+    text: 'https://desk:a%40b@proxy.example:3129',
+    value: {
+      isSecure: true,
+      host: 'proxy.example',
+      port: 3129,
+      authorization: `Basic ${Buffer.from('desk:a@b').toString('base64')}`,
+    },
+    bad: ['proxy.example:3128', 'socks5://u:hidden@proxy.example', 'http://proxy.example/path'],
+  },
   dnsServers: { default: null, text: '127.0.0.1:5353', value: ['127.0.0.1:5353'], bad: ['dns.example'] },
   retryDelays: {
     default: [60_000, 300_000, 1_800_000, 7_200_000, 28_800_000],
@@ -226,6 +237,7 @@ const secrets: readonly string[] = [
   'databaseUrl',
   'databaseDirectUrl',
   'databases',
+  'egressProxy',
   'bootstrapKey',
   'encryptionKey',
   'encryptionKeyPrevious',

@@ -1566,7 +1566,7 @@ class WebhookRotation(TypedDict, total=False):
 
 
 class DeliveryLastError(TypedDict):
-    code: Literal["timeout", "connection_failed", "tls_error", "redirect", "non_2xx", "address_not_public", "resolver_failed", "endpoint_disabled", "subject_unavailable", "worker_lost", "paused_too_long", "own_change", "conditions_not_met", "coalesced"] | str
+    code: Literal["timeout", "connection_failed", "tls_error", "redirect", "non_2xx", "address_not_public", "resolver_failed", "proxy_failed", "endpoint_disabled", "subject_unavailable", "worker_lost", "paused_too_long", "own_change", "conditions_not_met", "coalesced"] | str
     message: str
 
 
@@ -1615,7 +1615,7 @@ class Delivery(_DeliveryRequired, total=False):
 
 
 class AttemptError(TypedDict):
-    code: Literal["timeout", "connection_failed", "tls_error", "redirect", "non_2xx", "address_not_public", "resolver_failed", "endpoint_disabled", "subject_unavailable", "worker_lost", "paused_too_long", "own_change", "conditions_not_met", "coalesced"] | str
+    code: Literal["timeout", "connection_failed", "tls_error", "redirect", "non_2xx", "address_not_public", "resolver_failed", "proxy_failed", "endpoint_disabled", "subject_unavailable", "worker_lost", "paused_too_long", "own_change", "conditions_not_met", "coalesced"] | str
     message: str
 
 

@@ -110,6 +110,7 @@ export type DeliveryErrorCode =
   | 'non_2xx'
   | 'address_not_public'
   | 'resolver_failed'
+  | 'proxy_failed'
   | 'endpoint_disabled'
   | 'subject_unavailable'
   | 'worker_lost'
@@ -183,6 +184,15 @@ export function attemptsOf(schedule: Pick<DeliverySchedule, 'retryDelays'>): num
   return schedule.retryDelays.length + 1
 }
 
+/** The proxy that deliveries go through. */
+export interface EgressProxy {
+  readonly isSecure: boolean
+  readonly host: string
+  readonly port: number
+  /** The value of Proxy-Authorization; null without credentials. */
+  readonly authorization: string | null
+}
+
 export interface DeliverySettings {
   readonly schedule: DeliverySchedule
   readonly rotationOverlap: number
@@ -193,6 +203,7 @@ export interface DeliverySettings {
   readonly trustedTargets: Networks
   /** PEM. */
   readonly targetCa: string | null
+  readonly egressProxy: EgressProxy | null
   readonly dnsServers: readonly string[] | null
 }
 

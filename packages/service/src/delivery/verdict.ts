@@ -17,7 +17,13 @@ export type SendOutcome =
     }
   | {
       readonly kind: 'failed'
-      readonly code: 'timeout' | 'connection_failed' | 'tls_error' | 'resolver_failed' | 'address_not_public'
+      readonly code:
+        | 'timeout'
+        | 'connection_failed'
+        | 'tls_error'
+        | 'resolver_failed'
+        | 'address_not_public'
+        | 'proxy_failed'
       /** One sentence for the receiver's operator: no payload, no secret. */
       readonly message: string
       readonly durationMs: number

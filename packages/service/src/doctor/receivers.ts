@@ -62,7 +62,7 @@ export async function checkReceivers(
   receivers: readonly Receiver[],
   { settings, clock, isNamed }: { settings: SendingSettings; clock: Clock; isNamed: boolean },
 ): Promise<readonly Finding[]> {
-  const { schedule, dnsServers, trustedTargets: trusted, targetCa } = settings
+  const { schedule, dnsServers, trustedTargets: trusted, targetCa, egressProxy } = settings
   const resolver = createResolver({ servers: dnsServers, trusted, clock })
   const deadlines = createDeadlines(schedule.answerTimeout)
   const secureContext = trustAuthorities(targetCa)
@@ -70,7 +70,7 @@ export async function checkReceivers(
     return await Promise.all(
       receivers.map(async (receiver) => {
         const finding = findingsOf('endpoint')
-        const outcome = await reach(receiver, { resolver, deadlines, secureContext, schedule })
+        const outcome = await reach(receiver, { resolver, deadlines, secureContext, schedule, egressProxy })
         const what = `${receiver.id} ${new URL(receiver.url).host}: ${outcome.detail}`
         if (outcome.advice === null) return finding.ok(what)
         return isNamed ? finding.failed(what, outcome.advice) : finding.warning(what, outcome.advice)
@@ -87,11 +87,12 @@ interface Reaching {
   readonly deadlines: ReturnType<typeof createDeadlines>
   readonly secureContext: ReturnType<typeof trustAuthorities>
   readonly schedule: SendingSettings['schedule']
+  readonly egressProxy: SendingSettings['egressProxy']
 }
 
 async function reach(
   { url: text }: Receiver,
-  { resolver, deadlines, secureContext, schedule }: Reaching,
+  { resolver, deadlines, secureContext, schedule, egressProxy }: Reaching,
 ): Promise<{ readonly detail: string; readonly advice: string | null }> {
   const parsed = parseTargetUrl(text)
   if (!parsed.ok) return { detail: parsed.error.detail, advice: 'register a URL that is accepted' }
@@ -125,6 +126,7 @@ async function reach(
       doubtful: true,
       // A full handshake, so that the current certificate is checked.
       session: null,
+      proxy: egressProxy,
       onSession() {},
     },
     deadline,
@@ -132,14 +134,15 @@ async function reach(
   )
   deadlines.end(deadline)
   if (!('kind' in dialled)) {
-    const detail = `reached at ${dialled.remoteAddress}, ${dialled.getProtocol()}`
-    dialled.destroy()
+    const detail = `reached at ${dialled.address}, ${dialled.socket.getProtocol()}`
+    dialled.socket.destroy()
     return { detail, advice: null }
   }
   return { detail: dialled.message, advice: adviceOf(dialled.code) }
 }
 
 function adviceOf(code: string): string {
+  if (code === 'proxy_failed') return 'see whether the proxy in DESKWIRE_EGRESS_PROXY is up, and allows this'
   return code === 'tls_error'
     ? 'have its owner fix the certificate; if an authority of your own has issued it, name that in DESKWIRE_TARGET_CA'
     : 'see whether its host is up, and whether a firewall lets this machine out to it'

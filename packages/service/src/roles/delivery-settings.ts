@@ -38,6 +38,7 @@ export async function sendingSettingsOf(config: Config): Promise<SendingSettings
     logRetention: config.logRetention,
     trustedTargets: config.trustedTargets,
     targetCa: config.targetCa === null ? null : await readAuthorities(config.targetCa),
+    egressProxy: config.egressProxy,
     dnsServers: config.dnsServers,
   }
 }

@@ -75,9 +75,15 @@ export const poolSettings = {
 const stopMilliseconds = 14_000
 
 function createSending(settings: DeliverySettings, clock: Clock) {
-  const { dnsServers, trustedTargets, targetCa, schedule } = settings
+  const { dnsServers, trustedTargets, targetCa, egressProxy, schedule } = settings
   const resolver = createResolver({ servers: dnsServers, trusted: trustedTargets, clock })
-  const sender = createSender({ resolver, clock, targetCa, answerTimeoutMs: schedule.answerTimeout })
+  const sender = createSender({
+    resolver,
+    clock,
+    targetCa,
+    egressProxy,
+    answerTimeoutMs: schedule.answerTimeout,
+  })
   return {
     limiter: new ConcurrencyLimiter(),
     sender,

@@ -1,5 +1,7 @@
 /** From what a receiver does to the code in the log: every code, and what brings it about. A code without a row does not compile. */
+import type { Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { startProxy } from '../../../testbed/connect-proxy.ts'
 import { type DnsServer, startDnsServer } from '../../../testbed/dns-server.ts'
 import { startFullBacklog } from '../../../testbed/full-backlog.ts'
 import {
@@ -50,6 +52,12 @@ describe.each(ways)('%s', (_way, way) => {
 
   const never = (kind: 'endpoint_disabled' | 'subject_unavailable' | 'worker_lost'): Making => {
     return async () => ({ kind, message: 'nothing was sent' })
+  }
+
+  const through = async (instead: (socket: Socket) => void) => {
+    const proxy = await startProxy({ instead })
+    onTestFinished(() => proxy.close())
+    return post(bench.sender({ egressProxy: proxy.way }), await bench.receiver())
   }
 
   const table: Readonly<Record<DeliveryErrorCode, Readonly<Record<string, Making>>>> = {
@@ -106,6 +114,13 @@ describe.each(ways)('%s', (_way, way) => {
       'a server that fails': toHost('failing.test'),
       'a server that is silent': toHost('silent.test', impatient),
       'a server that has no address': toHost('empty.test'),
+    },
+    proxy_failed: {
+      refused: () => through((socket) => socket.end('HTTP/1.1 403 Forbidden\r\n\r\n')),
+      'without credentials': () =>
+        through((socket) => socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n')),
+      'closed early': () => through((socket) => socket.end()),
+      'not HTTP': () => through((socket) => socket.end('SSH-2.0-OpenSSH_9.9\r\n\r\n')),
     },
     endpoint_disabled: { 'found disabled': never('endpoint_disabled') },
     subject_unavailable: { gone: never('subject_unavailable') },

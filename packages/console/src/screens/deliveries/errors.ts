@@ -61,6 +61,10 @@ const byCode: Readonly<Record<string, Words>> = {
     short: 'Sent with others',
     help: 'Several updates of the object were sent as one delivery.',
   },
+  proxy_failed: {
+    short: 'Proxy failed',
+    help: 'The proxy of the service refused the connection or could not be reached. Ask the operator of the service.',
+  },
   worker_lost: {
     short: 'Interrupted',
     help: 'The sending process ended during the attempt. The receiver may have got the delivery.',

@@ -28,6 +28,7 @@ const attemptErrors = {
   non_2xx: 'any other status that is not 2xx',
   address_not_public: 'no such name, or an address that is not public: the endpoint is disabled',
   resolver_failed: 'DNS failed for now',
+  proxy_failed: 'the proxy that deliveries go through refused the request, or could not be reached',
   endpoint_disabled: 'the endpoint is disabled: nothing was sent',
   subject_unavailable: 'the API would not serve the subject to the registrant: nothing was sent',
   worker_lost:

@@ -28,8 +28,9 @@ export const failureIndexes = {
   subject_unavailable: 37,
   worker_lost: 38,
   paused_too_long: 39,
+  proxy_failed: 40,
 } as const satisfies Record<FailureCode, number>
-const indexCount = 40
+const indexCount = 41
 
 export function meaningOf(
   index: number,

@@ -4,6 +4,7 @@ import { periodic } from '../../kernel/periodic.ts'
 import { type Clock, stopwatch } from '../../kernel/timestamps.ts'
 import { deliveryTuning } from '../tuning.ts'
 import type { Deadline } from './deadlines.ts'
+import type { Dialled } from './dial.ts'
 import {
   Exchange,
   type ExchangeEnd,
@@ -27,9 +28,9 @@ export class Connection {
   #idleMs = 0
 
   /** `onClose` is called once, when it can carry no further request. */
-  constructor(socket: TLSSocket, onClose: (connection: Connection) => void) {
-    this.address = socket.remoteAddress ?? ''
-    this.peer = peerName(this.address, socket.remotePort ?? 0)
+  constructor({ socket, address, port }: Dialled, onClose: (connection: Connection) => void) {
+    this.address = address
+    this.peer = peerName(address, port)
     this.#socket = socket
     socket.on('drain', () => this.#exchange?.write())
     socket.once('end', () => this.#lose(null))

@@ -6,8 +6,10 @@ import * as tls from 'node:tls'
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
 import { LruMap } from '../../kernel/lru-map.ts'
 import { stopwatch } from '../../kernel/timestamps.ts'
+import type { EgressProxy } from '../model.ts'
 import type { Deadline } from './deadlines.ts'
 import { dialFailure, type Failure, failure, peerName } from './failure.ts'
+import { openTunnel } from './tunnel.ts'
 
 interface Dialing {
   readonly hostname: string
@@ -19,6 +21,8 @@ interface Dialing {
   /** The connection may well be refused: TLS is prepared only once it is accepted. */
   readonly doubtful: boolean
   readonly session: Buffer | null
+  /** Null: straight. */
+  readonly proxy: EgressProxy | null
   /** Called with a session once the certificate was verified; `resumed`: it follows from a resumed one. */
   onSession(session: Buffer, resumed: boolean): void
 }
@@ -29,16 +33,25 @@ interface Dialing {
  */
 const received = Buffer.allocUnsafeSlow(64 * 1024)
 
+/** A connection, and the address of the receiver that it leads to, through a proxy or not. */
+export interface Dialled {
+  readonly socket: tls.TLSSocket
+  readonly address: string
+  readonly port: number
+}
+
 /**
  * A connection that is ready for requests, or why there is none by the deadline. `onBytes` must read what it gets
  * before it returns.
  */
-export function dial(
+export async function dial(
   dialing: Dialing,
   deadline: Deadline,
   onBytes: (bytes: Buffer) => void,
-): Promise<tls.TLSSocket | Failure> {
+): Promise<Dialled | Failure> {
   const { hostname, port, addresses, secureContext, addressTimeoutMs, doubtful, session, onSession } = dialing
+  const tunnel = dialing.proxy === null ? null : await openTunnel(dialing.proxy, dialing, deadline)
+  if (tunnel !== null && 'kind' in tunnel) return tunnel
   const name = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
   const [first = '', ...others] = addresses
   const connecting: net.TcpNetConnectOpts = {
@@ -58,10 +71,10 @@ export function dial(
     rejectUnauthorized: true,
     ...(session === null ? {} : { session }),
   }
-  const peer = peerName(others.length === 0 ? first : name, port)
+  const peer = peerName(tunnel?.address ?? (others.length === 0 ? first : name), port)
 
   return new Promise((resolve) => {
-    let tlsBegun = false
+    let tlsBegun = tunnel !== null
     let socket: net.Socket
     const onPass = () => {
       const step = tlsBegun ? 'finish the TLS handshake' : 'accept the connection'
@@ -82,26 +95,30 @@ export function dial(
     const onSecure = (secured: tls.TLSSocket) => {
       deadline.onPass = null
       if (early !== null) onSession(early, secured.isSessionReused())
-      resolve(secured)
+      const { remoteAddress = '' } = secured
+      resolve({ socket: secured, address: tunnel?.address ?? remoteAddress, port })
     }
     const secure = (options: tls.ConnectionOptions & { onread?: net.OnReadOpts }) => {
       const secured = tls.connect(options, () => onSecure(secured))
       secured.on('session', (ticket) => onTicket(secured, ticket))
       return secured
     }
-    socket = doubtful
-      ? net.connect(connecting)
-      : secure({ ...securing, ...connecting, onread: readBy(onBytes) })
+    // Without a server name the certificate is checked against the host.
+    const secureOver = (below: net.Socket) => {
+      const secured = secure({ ...securing, host: name, socket: below })
+      secured.on('data', onBytes)
+      return secured
+    }
+    if (tunnel !== null) socket = secureOver(tunnel.socket)
+    else if (doubtful) socket = net.connect(connecting)
+    else socket = secure({ ...securing, ...connecting, onread: readBy(onBytes) })
     // Stays as long as the socket: an error without a listener would end the process.
     socket.on('error', onError)
     socket.once('connect', () => {
       tlsBegun = true
-      if (!doubtful) return
-      // Without a server name the certificate is checked against the host.
-      const secured = secure({ ...securing, host: name, socket })
-      secured.on('data', onBytes)
-      secured.on('error', onError)
-      socket = secured
+      if (!doubtful || tunnel !== null) return
+      socket = secureOver(socket)
+      socket.on('error', onError)
     })
     if (deadline.passed) deadline.onPass()
   })

@@ -3,11 +3,12 @@
  * says for every attempt which addresses may be connected to; `dial` connects to these only; a Connection carries one
  * request at a time; idle ones are reused; one Deadline covers it all, from the look-up to the headers of the response.
  *
- * No attempt outlives its deadline, follows a redirect or a proxy, reaches an address that was not checked for it, uses
- * a connection or session of another organization, or waits for another endpoint.
+ * No attempt outlives its deadline, follows a redirect or a proxy of the environment, reaches an address that was not
+ * checked for it, uses a connection or session of another organization, or waits for another endpoint.
  */
 import type { SecureContext } from 'node:tls'
 import type { Clock } from '../../kernel/timestamps.ts'
+import type { EgressProxy } from '../model.ts'
 import { deliveryTuning } from '../tuning.ts'
 import type { SendOutcome } from '../verdict.ts'
 import { Connection, IdleConnections } from './connection.ts'
@@ -42,6 +43,8 @@ export interface SenderOptions {
   readonly answerTimeoutMs: number
   /** Authorities (PEM) trusted besides the default ones (DESKWIRE_TARGET_CA). */
   readonly targetCa?: string | null
+  /** The only way out, if there is one (DESKWIRE_EGRESS_PROXY). */
+  readonly egressProxy?: EgressProxy | null
   /** Connections in all; default: a worker's attempts. */
   readonly maxSockets?: number
   readonly maxIdlePerOrigin?: number
@@ -57,6 +60,7 @@ class TargetSender implements Sender {
   readonly #timeoutMs: number
   readonly #maxSockets: number
   readonly #secureContext: SecureContext
+  readonly #proxy: EgressProxy | null
   readonly #deadlines: ReturnType<typeof createDeadlines>
   readonly #idle: IdleConnections
   readonly #sessions = new TlsSessions(deliveryTuning.sender.sessions)
@@ -69,6 +73,7 @@ class TargetSender implements Sender {
     clock,
     answerTimeoutMs,
     targetCa = null,
+    egressProxy = null,
     maxSockets = deliveryTuning.concurrency.total,
     maxIdlePerOrigin = deliveryTuning.sender.idlePerOrigin,
   }: SenderOptions) {
@@ -78,6 +83,7 @@ class TargetSender implements Sender {
     this.#timeoutMs = answerTimeoutMs
     this.#maxSockets = maxSockets
     this.#secureContext = trustAuthorities(targetCa)
+    this.#proxy = egressProxy
     this.#deadlines = createDeadlines(answerTimeoutMs)
   }
 
@@ -153,11 +159,12 @@ class TargetSender implements Sender {
     const session = this.#sessions.of(poolKey)
     let connection: Connection | null = null
     try {
-      const socket = await dial(
+      const dialled = await dial(
         {
           ...target,
           secureContext: this.#secureContext,
           session: session?.bytes ?? null,
+          proxy: this.#proxy,
           onSession: (bytes, resumed) => this.#sessions.keep(poolKey, bytes, resumed ? session : null),
           addressTimeoutMs: Math.max(10, Math.min(deliveryTuning.sender.perAddress, this.#timeoutMs / 4)),
         },
@@ -165,12 +172,12 @@ class TargetSender implements Sender {
         // No bytes come before the connection is made, as soon as the handshake is done.
         (bytes) => connection?.read(bytes),
       )
-      if ('kind' in socket) {
+      if ('kind' in dialled) {
         // A receiver that fails on its own session gets a full handshake at the next attempt.
         this.#sessions.forget(poolKey)
-        return socket
+        return dialled
       }
-      connection = new Connection(socket, (closed) => this.#forget(closed))
+      connection = new Connection(dialled, (closed) => this.#forget(closed))
       this.#open.add(connection)
       return connection
     } finally {
