@@ -94,7 +94,12 @@ const examples: Record<keyof typeof settings, Example> = {
       port: 3129,
       authorization: `Basic ${Buffer.from('desk:a@b').toString('base64')}`,
     },
-    bad: ['proxy.example:3128', 'socks5://u:hidden@proxy.example', 'http://proxy.example/path'],
+    bad: [
+      'proxy.example:3128',
+      'socks5://u:hidden@proxy.example',
+      'http://proxy.example/path',
+      'http://u:%E0%A4%A@proxy.example',
+    ],
   },
   dnsServers: { default: null, text: '127.0.0.1:5353', value: ['127.0.0.1:5353'], bad: ['dns.example'] },
   retryDelays: {

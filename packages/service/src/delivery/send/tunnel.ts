@@ -4,15 +4,17 @@
  */
 import * as net from 'node:net'
 import * as tls from 'node:tls'
+import { isDecodable } from '../../kernel/origins.ts'
 import type { EgressProxy } from '../model.ts'
 import type { Deadline } from './deadlines.ts'
 import { type Failure, failure, peerName } from './failure.ts'
 
-/** Undefined unless it is an http or https URL of a host alone, with credentials or without. */
+/** Undefined unless it is an http or https URL of a host alone, with credentials that can be decoded or without. */
 export function parseEgressProxy(text: string): EgressProxy | undefined {
   const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol) || url.pathname !== '/' || /[?#]/.test(text))
     return undefined
+  if (!isDecodable(url.username) || !isDecodable(url.password)) return undefined
   const isSecure = url.protocol === 'https:'
   const credentials = [url.username, url.password].map(decodeURIComponent).join(':')
   return {
