@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { csvRow } from './corpora/csv.ts'
 import { startDesk } from './corpora/desk.ts'
+import { faults } from './corpora/faults.ts'
 import { jsonRow } from './corpora/json.ts'
 import { doors, type Row, tableOf } from './corpora/matrix.ts'
 import { localeRow } from './corpora/numbers.ts'
@@ -83,8 +84,20 @@ try {
 function writeTable(rows: readonly Row[]): void {
   const file = new URL('RESULTS.md', import.meta.url)
   const marked = /(?<=<!-- corpora: made by the check -->\n)[\s\S]*?(?=\n<!-- end -->)/
+  const lines = [
+    `${new Date().toISOString().slice(0, 10)}: the inputs that were tried at each door and how many were refused in words, as they had to be, or why the corpus has`,
+    'nothing to say to the door.',
+    '',
+    ...tableOf(rows),
+    '',
+    'Faults that it found, each with a test of `npm test` that failed first:',
+    '',
+    '| fault | fix |',
+    '| --- | --- |',
+    ...faults.map(([fault, fix]) => `| ${fault} | ${fix} |`),
+  ]
   writeFileSync(
     file,
-    readFileSync(file, 'utf8').replace(marked, () => tableOf(rows).join('\n')),
+    readFileSync(file, 'utf8').replace(marked, () => lines.join('\n')),
   )
 }
