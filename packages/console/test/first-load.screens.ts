@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { makeDesk } from './desk.fixture.ts'
 import { consoleBench } from './harness.ts'
-import { settled } from './settled.ts'
+import { follows, settled } from './settled.ts'
 
 const bench = consoleBench()
 
@@ -34,12 +34,12 @@ test.each(lists)(
     await cdp.send('Network.setCacheDisabled', { cacheDisabled: true })
     const asked: string[] = []
     page.on('request', (request) => void asked.push(request.url()))
-    const isWaiting = page.waitForRequest(/[?&]wait=/)
+    const isFollowing = follows(page)
     const hasCounts = page.waitForResponse(/[/]inbox[/]counts/)
     await page.goto(`${bench().service.url}/console${address}`)
     await page.locator('#content').getByText(shown).filter({ visible: true }).first().waitFor()
     await settled(page)
-    await Promise.all([isWaiting, hasCounts])
+    await Promise.all([isFollowing, hasCounts])
     const scripts = JSON.parse(
       await page.evaluate(
         'JSON.stringify(performance.getEntriesByType("resource").filter(({ name }) => name.endsWith(".js")).map(({ encodedBodySize }) => encodedBodySize))',

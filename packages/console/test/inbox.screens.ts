@@ -4,7 +4,7 @@ import { makeConversation, makeCustomer, makeMessage, makeTeammate } from '../..
 import type { Api } from '../../testbed/service.ts'
 import { choose } from './choose.ts'
 import { consoleBench, payloads } from './harness.ts'
-import { settled } from './settled.ts'
+import { follows, settled } from './settled.ts'
 
 const bench = consoleBench()
 const newOrganization = () => bench().service.newOrganization('Analytical Engines')
@@ -214,11 +214,11 @@ test('a first load takes few calls and little script, and an idle minute almost 
   const bytes = scripts.reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)
   expect(bytes, `${scripts.length} scripts`).toBeLessThanOrEqual(200 * 1024)
   await page.clock.install()
+  const isFollowing = follows(page)
   await page.reload()
   await first.waitFor()
   await settled(page)
   // What the first load leaves for later is no idling yet.
-  const isFollowing = page.waitForRequest(/[?&]wait=/)
   await page.clock.runFor(4_000)
   await isFollowing
   const seen: string[] = []

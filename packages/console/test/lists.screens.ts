@@ -4,6 +4,7 @@ import { makeCustomer, makeTeammate } from '../../testbed/desk.ts'
 import type { Api } from '../../testbed/service.ts'
 import { makeDesk } from './desk.fixture.ts'
 import { consoleBench } from './harness.ts'
+import { follows } from './settled.ts'
 
 const bench = consoleBench()
 
@@ -70,11 +71,11 @@ test.each(idle)('an idle minute of %s takes at most %d requests and %d KiB', asy
   await makeDesk(api)
   const { page } = await bench().open(api, address)
   await page.clock.install()
+  const isFollowing = follows(page)
   await page.reload()
   await page.locator('main :is(tbody tr, [aria-label=Calendar] a, ol a, ul a)').first().waitFor()
   await expect.poll(() => page.locator('[aria-busy=true]').count()).toBe(0)
   // What the first load leaves for later is no idling yet.
-  const isFollowing = page.waitForRequest(/[?&]wait=/)
   await page.clock.runFor(2_000)
   await isFollowing
   const seen: string[] = []
