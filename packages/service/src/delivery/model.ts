@@ -7,11 +7,11 @@ import type { KeyedQueue } from '../kernel/shared-work.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 
 /**
- * The priority of an endpoint's queue, so that endpoints that hang do not delay those that respond. Healthy: responds
- * in time. Unproven: no response yet, or a late one. Failing: the last attempt had no response. The order is that of
- * the column `endpoint_queues.priority`.
+ * The priority of an endpoint's queue, so that endpoints that hang do not delay those that respond. Responsive:
+ * responds in time, if only with errors. Unproven: no response yet, or a late one. Unresponsive: the last attempt had
+ * no response. The order is that of the column `endpoint_queues.priority`.
  */
-export const priorities = ['healthy', 'unproven', 'failing'] as const
+export const priorities = ['responsive', 'unproven', 'unresponsive'] as const
 export type Priority = (typeof priorities)[number]
 
 export interface EndpointKey {

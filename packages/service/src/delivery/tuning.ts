@@ -17,26 +17,26 @@ export const deliveryTuning = deepFreeze({
      */
     total: 2_048,
     /**
-     * Of those, for endpoints without a response yet, or with a late one. The failing ones count against the sum of
-     * both.
+     * Of those, for endpoints without a response yet, or with a late one. The unresponsive ones count against the sum
+     * of both.
      */
     unproven: 256,
     /** Of those, for endpoints that do not respond. */
-    failing: 512,
+    unresponsive: 512,
     /**
      * Below this fraction of all attempts, and of a priority's, there is plenty: an endpoint may then have more than
      * one.
      */
     plenty: 1 / 2,
-    /** The same for the failing priority: attempts that hang together end together, and would start again together. */
-    plentyOfFailing: 1 / 8,
+    /** The same for the unresponsive ones: attempts that hang together end together, and would start again together. */
+    plentyOfUnresponsive: 1 / 8,
     /** Attempts to one endpoint at once; the guides promise it. */
     perEndpoint: 16,
     /** Attempts to one host at once by the endpoints of an organization; each of them always has one. */
     perHost: 64,
     /** Attempts that a drain begins with. Each response lets one more in, so an endpoint that hangs holds few. */
     perEndpointAtFirst: 4,
-    /** A longer attempt is charged to the failing priority. */
+    /** A longer attempt is charged to the unresponsive priority. */
     slowAfter: 1_000,
     /** How often a worker checks its drains: the precision of `slowAfter`. */
     tickEvery: 25,
@@ -90,11 +90,11 @@ export const deliveryTuning = deepFreeze({
      * Queues that one search finds at most. Failing ones come a few at a time, so that other attempts are not made
      * between theirs.
      */
-    foundAtOnce: { healthy: 256, unproven: 32, failing: 4 },
+    foundAtOnce: { responsive: 256, unproven: 32, unresponsive: 4 },
     /**
-     * Between the beginnings of two queues: a handshake takes the worker 2 ms, in which it serves no healthy endpoint.
+     * Between the beginnings of two queues: a handshake takes the worker 2 ms, in which it serves no other endpoint.
      */
-    betweenStarts: { unproven: 8, failing: 20 },
+    betweenStarts: { unproven: 8, unresponsive: 20 },
     /** How long a stop waits for attempts, and then for the database; together below the service's 15 s. */
     attemptsMayTake: 12_000,
     completingMayTake: 2_000,

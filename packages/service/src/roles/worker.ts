@@ -53,7 +53,7 @@ import type { ServedDatabase } from './prepare.ts'
 
 /** Its statements are few and large. */
 const connections = 5
-/** For unproven and failing endpoints, so that healthy ones never wait for these. */
+/** For unproven and unresponsive endpoints, so that responsive ones never wait for these. */
 const otherConnections = 4
 
 /** For summaries and the upgrade of rows. Their commits must be durable, as they are part of the stream. */
@@ -242,7 +242,7 @@ function startOn(
   function drain({ at, queues }: DueQueues): void {
     const known = queues.map(({ priority, ...queue }) => ({
       ...queue,
-      priority: priorities[priority] ?? 'healthy',
+      priority: priorities[priority] ?? 'responsive',
     }))
     worker.engine.drain(known, at)
   }
@@ -280,7 +280,7 @@ export function createWorker(options: {
   readonly kinds: readonly Kind[]
   readonly settings: DeliverySettings
   readonly observer?: DeliveryObserver
-  /** Connections for large commits and the drains of unproven and failing endpoints. Default: `pool`. */
+  /** Connections for large commits and the drains of unproven and unresponsive endpoints. Default: `pool`. */
   readonly otherPool?: Pool
   readonly workerId?: string
   readonly telemetry?: Telemetry | null

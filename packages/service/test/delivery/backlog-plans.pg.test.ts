@@ -55,7 +55,7 @@ async function withBacklog(analyzed: Known, settings: LocalSettings) {
   const complete = (results: readonly AttemptResult[], known: readonly string[]) =>
     queues.complete(
       { ...key, leaseId: lease.id },
-      { results, health: noChange, next: 'keep', priority: 'healthy', known },
+      { results, health: noChange, next: 'keep', priority: 'responsive', known },
       now,
       lease.until,
     )

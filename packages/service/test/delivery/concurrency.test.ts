@@ -13,15 +13,15 @@ import {
 import { deliveryTuning } from '../../src/delivery/tuning.ts'
 
 const usual = deliveryTuning.concurrency
-const tuning = { ...usual, total: 20, unproven: 2, failing: 8 }
+const tuning = { ...usual, total: 20, unproven: 2, unresponsive: 8 }
 
 describe('permits', () => {
   test('of the unproven and the failing are limited, and leave the rest to the healthy', () => {
     const limiter = new ConcurrencyLimiter(tuning)
     for (const [priority, most] of [
-      ['failing', 8],
+      ['unresponsive', 8],
       ['unproven', 2],
-      ['healthy', 10],
+      ['responsive', 10],
     ] as const) {
       for (let n = 0; n < most; n++) expect(limiter.acquire(priority)).not.toBeNull()
       expect(limiter.acquire(priority)).toBeNull()
@@ -31,23 +31,23 @@ describe('permits', () => {
 
   test('of attempts that take too long are charged to the failing, who get none until they are below their limit', () => {
     const limiter = new ConcurrencyLimiter(tuning)
-    const held = Array.from({ length: 12 }, () => limiter.acquire('healthy')!)
-    for (const permit of held) limiter.charge(permit, 'failing')
-    expect(limiter.acquire('failing')).toBeNull()
-    expect(limiter.hasFreePermit('healthy')).toBe(true)
+    const held = Array.from({ length: 12 }, () => limiter.acquire('responsive')!)
+    for (const permit of held) limiter.charge(permit, 'unresponsive')
+    expect(limiter.acquire('unresponsive')).toBeNull()
+    expect(limiter.hasFreePermit('responsive')).toBe(true)
     for (const permit of held.splice(0, 4)) limiter.release(permit)
-    expect(limiter.acquire('failing')).toBeNull()
+    expect(limiter.acquire('unresponsive')).toBeNull()
     limiter.release(held.pop()!)
-    expect(limiter.acquire('failing')).not.toBeNull()
+    expect(limiter.acquire('unresponsive')).not.toBeNull()
   })
 
   test('are refused to the unproven as long as those that turned out to hang are too many', () => {
     const limiter = new ConcurrencyLimiter(tuning)
     for (let n = 0; n < 5; n++) {
       for (let permit = limiter.acquire('unproven'); permit !== null; permit = limiter.acquire('unproven'))
-        limiter.charge(permit, 'failing')
+        limiter.charge(permit, 'unresponsive')
     }
-    expect(limiter.inUse).toBe(tuning.failing + tuning.unproven)
+    expect(limiter.inUse).toBe(tuning.unresponsive + tuning.unproven)
     expect(priorities.map((priority) => limiter.hasFreePermit(priority))).toEqual([true, false, false])
   })
 
@@ -75,26 +75,26 @@ describe('permits', () => {
 })
 
 test('there is plenty while half of all and of a class is free; of the failing, seven eighths', () => {
-  const limiter = new ConcurrencyLimiter({ ...usual, total: 100, unproven: 16, failing: 32 })
+  const limiter = new ConcurrencyLimiter({ ...usual, total: 100, unproven: 16, unresponsive: 32 })
   const acquire = (priority: Priority, count: number) => {
     for (let n = 0; n < count; n++) limiter.acquire(priority)
   }
   const plenty = () => priorities.map((priority) => limiter.hasPlenty(priority))
   acquire('unproven', 7)
-  acquire('failing', 3)
+  acquire('unresponsive', 3)
   expect(plenty()).toEqual([true, true, true])
   acquire('unproven', 1)
-  acquire('failing', 1)
+  acquire('unresponsive', 1)
   expect(plenty()).toEqual([true, false, false])
-  acquire('healthy', 38)
+  acquire('responsive', 38)
   expect(plenty()).toEqual([false, false, false])
-  expect(limiter.hasFreePermit('healthy')).toBe(true)
+  expect(limiter.hasFreePermit('responsive')).toBe(true)
 })
 
 describe('whether another attempt may start', () => {
-  const nobody: WorkerUsage = { healthy: 0, unproven: 0, failing: 0 }
+  const nobody: WorkerUsage = { responsive: 0, unproven: 0, unresponsive: 0 }
   const healthy: EndpointUsage = {
-    priority: 'healthy',
+    priority: 'responsive',
     underWay: 3,
     overdue: 0,
     window: 16,
@@ -106,12 +106,12 @@ describe('whether another attempt may start', () => {
   const unproven = { ...healthy, priority: 'unproven' } as const
 
   test.each<[string, boolean, WorkerUsage, EndpointUsage]>([
-    ['to one that answers, while there is plenty', true, { ...nobody, healthy: 9 }, healthy],
-    ['not when there is none', false, { ...nobody, healthy: 10 }, healthy],
+    ['to one that answers, while there is plenty', true, { ...nobody, responsive: 9 }, healthy],
+    ['not when there is none', false, { ...nobody, responsive: 10 }, healthy],
     [
       'with its spare permit in any case',
       true,
-      { ...nobody, healthy: 20 },
+      { ...nobody, responsive: 20 },
       { ...healthy, hasSparePermit: true },
     ],
     ['not beyond its window', false, nobody, { ...healthy, window: 3 }],
@@ -150,31 +150,31 @@ describe('an endpoint', () => {
   }
 
   test('begins with a few attempts, and one more for each that is answered, up to sixteen', () => {
-    const limiter = open('healthy')
+    const limiter = open('responsive')
     expect(room(limiter)).toBe(4)
     for (let n = 0; n < 30; n++) limiter.end(start(limiter), quick)
     expect(room(limiter)).toBe(16)
   })
 
   test('that is failing has a single attempt, until it is quick again', () => {
-    const limiter = open('failing')
+    const limiter = open('unresponsive')
     expect(room(limiter)).toBe(1)
     limiter.end(start(limiter), quick)
-    expect(limiter.priority).toBe('healthy')
+    expect(limiter.priority).toBe('responsive')
     expect(room(limiter)).toBe(2)
   })
 
   test('that cannot be reached is failing', () => {
-    for (const priority of ['healthy', 'unproven'] as const) {
+    for (const priority of ['responsive', 'unproven'] as const) {
       const limiter = open(priority)
       limiter.end(start(limiter), unanswered)
-      expect(limiter.priority).toBe('failing')
+      expect(limiter.priority).toBe('unresponsive')
       expect(room(limiter)).toBe(1)
     }
   })
 
   test('has had its turn when a handshake was made in vain, whatever else would have room', () => {
-    const limiter = open('healthy')
+    const limiter = open('responsive')
     for (let n = 0; n < 30; n++) limiter.end(start(limiter), quick)
     const attempts = [start(limiter), start(limiter)]
     limiter.end(attempts[0]!, inVain)
@@ -183,7 +183,7 @@ describe('an endpoint', () => {
   })
 
   test('goes on when what was lost had taken its time: a hang holds up nothing else of its endpoint', () => {
-    const limiter = open('healthy')
+    const limiter = open('responsive')
     const attempts = [start(limiter), start(limiter)]
     tick(limiter, ticksUntilSlow)
     limiter.end(attempts[0]!, inVain)
@@ -191,20 +191,20 @@ describe('an endpoint', () => {
   })
 
   test('falls when an attempt takes too long; while it is overdue it holds up no other', () => {
-    const limiter = open('healthy')
+    const limiter = open('responsive')
     const hanging = start(limiter)
     tick(limiter, ticksUntilSlow - 1)
-    expect(limiter.priority).toBe('healthy')
+    expect(limiter.priority).toBe('responsive')
     tick(limiter, 1)
-    expect([limiter.priority, hanging.permit.priority]).toEqual(['failing', 'failing'])
+    expect([limiter.priority, hanging.permit.priority]).toEqual(['unresponsive', 'unresponsive'])
     expect(room(limiter)).toBe(5)
     limiter.end(hanging, unanswered)
-    expect(limiter.priority).toBe('failing')
+    expect(limiter.priority).toBe('unresponsive')
     expect(room(limiter)).toBe(1)
   })
 
   test('that answers late gets more too, but has to prove itself anew', () => {
-    const limiter = open('failing')
+    const limiter = open('unresponsive')
     for (let n = 0; n < 5; n++) {
       const attempt = start(limiter)
       tick(limiter, ticksUntilSlow)

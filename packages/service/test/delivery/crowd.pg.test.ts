@@ -17,7 +17,7 @@ import { deliveryTuning } from '../../src/delivery/tuning.ts'
 import { kinds } from '../../src/desk/index.ts'
 
 const { foundAtOnce, betweenStarts } = deliveryTuning.engine
-const concurrency = { total: 24, unproven: 4, failing: 8 }
+const concurrency = { total: 24, unproven: 4, unresponsive: 8 }
 const well = 'https://127.0.0.1:1/well'
 
 /** A service with a healthy endpoint, and sick ones of another organization whose attempts hang. */
@@ -102,7 +102,7 @@ describe('forty backlogs', () => {
 
 test.each([
   ['unproven', 1],
-  ['failing', 2],
+  ['unresponsive', 2],
 ] as const)('%s queues begin one after another, each once', async (name, priority) => {
   const clock = testClock()
   await using service = await testService({ clock })
@@ -165,9 +165,9 @@ describe('a healthy endpoint is delivered to at once', () => {
     })
     it.clock.advance(minute)
     it.engine.wake()
-    await it.held.made(60 + concurrency.failing)
+    await it.held.made(60 + concurrency.unresponsive)
     for (let n = 0; n < 3; n++) await it.delivers()
-    expect(it.held.inFlight()).toHaveLength(concurrency.failing)
+    expect(it.held.inFlight()).toHaveLength(concurrency.unresponsive)
     // Each gets its turn: those that wait get the places of those that are through.
     const retried = () => new Set(it.held.attempts.slice(60).map(({ url }) => url)).size
     await eventually('every one was tried again', () => {
@@ -264,7 +264,7 @@ test('no search steps over queues at work or waiting, and no claim over another 
   const open = await search([true, true, false])
   expect(open[0]?.['Actual Rows']).toBe(3)
   const all = await search([true, true, true])
-  expect(all[0]?.['Actual Rows']).toBe(foundAtOnce.failing + 3)
+  expect(all[0]?.['Actual Rows']).toBe(foundAtOnce.unresponsive + 3)
   for (const node of [...open, ...all]) {
     expect(node['Node Type']).not.toBe('Seq Scan')
     expect(node['Rows Removed by Filter'] ?? 0).toBe(0)

@@ -109,7 +109,7 @@ test('a result that is completed twice counts once', async () => {
     results: [{ ...result, url: '', responseBody: '', durationMs: 1, lostHandshake: false }],
     health: foldHealth(noChange, verdict, now),
     next: 'keep' as const,
-    priority: 'healthy' as const,
+    priority: 'responsive' as const,
     known: [],
   }
   for (let n = 0; n < 2; n++)

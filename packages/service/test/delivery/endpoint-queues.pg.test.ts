@@ -264,7 +264,7 @@ test.each([
     const lock = await lockRow(it.service.database, 'webhook_health', it.api)
     const changing = change(it.api, `/v1/webhooks/${it.key.webhookId}`)
     await waitingBackends(it.service.database, 1)
-    const completion = { results, health, next: 'release', priority: 'healthy', known: [] } as const
+    const completion = { results, health, next: 'release', priority: 'responsive', known: [] } as const
     const completed = it.queues.complete({ ...it.key, leaseId: lease.id }, completion, now, lease.until)
     await waitingBackends(it.service.database, 2)
     await lock.release()

@@ -49,7 +49,7 @@ async function desk() {
         const health = { succeededAt: null, failures: 0, failedAt: null }
         const known = next === 'release' ? [] : [...held.keys()]
         const read = next === 'release' ? goBackTo(position, held.values()) : position
-        const completion = { results, health, next, priority: 'healthy', known, position: read } as const
+        const completion = { results, health, next, priority: 'responsive', known, position: read } as const
         return queues.complete({ ...key, leaseId }, completion, now, now + minute)
       },
     }

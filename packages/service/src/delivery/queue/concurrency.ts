@@ -41,19 +41,20 @@ export function mayStart(worker: WorkerUsage, endpoint: EndpointUsage, tuning: C
 }
 
 /**
- * Whether less than half of all permits and of the priority's are in use (for failing endpoints, an eighth of theirs).
+ * Whether less than half of all permits and of the priority's are in use (for unresponsive endpoints, an eighth of
+ * theirs).
  */
 function hasPlenty(worker: WorkerUsage, priority: Priority, tuning: ConcurrencyTuning): boolean {
-  const part = priority === 'failing' ? tuning.plentyOfFailing : tuning.plenty
+  const part = priority === 'unresponsive' ? tuning.plentyOfUnresponsive : tuning.plenty
   return inAll(worker) < tuning.total * tuning.plenty && worker[priority] < maxOf(priority, tuning) * part
 }
 
 function maxOf(priority: Priority, tuning: ConcurrencyTuning): number {
-  return priority === 'healthy' ? tuning.total : tuning[priority]
+  return priority === 'responsive' ? tuning.total : tuning[priority]
 }
 
-function inAll({ healthy, unproven, failing }: WorkerUsage): number {
-  return healthy + unproven + failing
+function inAll({ responsive, unproven, unresponsive }: WorkerUsage): number {
+  return responsive + unproven + unresponsive
 }
 
 interface AttemptPermit {
@@ -62,7 +63,7 @@ interface AttemptPermit {
 
 export class ConcurrencyLimiter {
   readonly #tuning: ConcurrencyTuning
-  readonly #used: Record<Priority, number> = { healthy: 0, unproven: 0, failing: 0 }
+  readonly #used: Record<Priority, number> = { responsive: 0, unproven: 0, unresponsive: 0 }
   /** Attempts under way to a host, of an organization. */
   readonly #toHosts = new Map<string, number>()
   #payloads = 0
@@ -80,10 +81,10 @@ export class ConcurrencyLimiter {
   }
 
   hasFreePermit(priority: Priority): boolean {
-    const { total, failing, unproven } = this.#tuning
+    const { total, unresponsive, unproven } = this.#tuning
     const used = this.#used
-    // An unproven endpoint that hangs becomes a failing one, and must not use up the others' share by that.
-    if (priority === 'unproven' && used.failing + used.unproven >= failing + unproven) return false
+    // An unproven endpoint that hangs becomes an unresponsive one, and must not use up the others' share by that.
+    if (priority === 'unproven' && used.unresponsive + used.unproven >= unresponsive + unproven) return false
     return this.inUse < total && used[priority] < maxOf(priority, this.#tuning)
   }
 
@@ -182,7 +183,7 @@ export class EndpointLimiter {
       priority,
       underWay: 0,
       overdue: 0,
-      window: priority === 'failing' ? 1 : tuning.perEndpointAtFirst,
+      window: priority === 'unresponsive' ? 1 : tuning.perEndpointAtFirst,
       handshakeFailed: false,
       hasSparePermit: true,
       most: tuning.perEndpoint,
@@ -260,8 +261,8 @@ export class EndpointLimiter {
   }
 
   /**
-   * Called every `tickEvery`: charges overdue attempts to the failing priority. With `eager`, the window widens while
-   * there is plenty.
+   * Called every `tickEvery`: charges overdue attempts to the unresponsive priority. With `eager`, the window widens
+   * while there is plenty.
    */
   tick(eager: boolean): void {
     for (const attempt of this.#underWay) {
@@ -269,11 +270,11 @@ export class EndpointLimiter {
       attempt.ticks++
       if (!this.#isOverdue(attempt)) continue
       this.#usage.overdue++
-      this.#fallTo('failing')
-      this.#worker.charge(attempt.permit, 'failing')
+      this.#fallTo('unresponsive')
+      this.#worker.charge(attempt.permit, 'unresponsive')
     }
     const { priority } = this.#usage
-    if (eager && priority !== 'failing' && this.#worker.hasPlenty(priority)) this.#widen()
+    if (eager && priority !== 'unresponsive' && this.#worker.hasPlenty(priority)) this.#widen()
   }
 
   /** The drain has nothing to do: others have its permit. */
@@ -296,19 +297,19 @@ export class EndpointLimiter {
     // A handshake that hung holds up nothing else of its endpoint.
     if (lostHandshake && !wasOverdue) this.#usage.handshakeFailed = true
     if (!answered) {
-      this.#fallTo('failing')
+      this.#fallTo('unresponsive')
       this.#usage.window = 1
       return
     }
     this.#widen()
     if (wasOverdue) this.#fallTo('unproven')
     else {
-      this.#usage.priority = 'healthy'
+      this.#usage.priority = 'responsive'
       this.#isProven = true
     }
   }
 
-  #fallTo(priority: 'unproven' | 'failing'): void {
+  #fallTo(priority: 'unproven' | 'unresponsive'): void {
     this.#usage.priority = priority
     this.#isProven = false
   }

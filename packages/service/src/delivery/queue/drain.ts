@@ -128,7 +128,7 @@ export class Drain {
    * Commits are no reason for an endpoint that does not respond to go on before others: the drain looks before it ends.
    */
   wakeForCommit(): void {
-    if (this.#limiter.priority === 'healthy') this.wake()
+    if (this.#limiter.priority === 'responsive') this.wake()
   }
 
   wake(): void {
@@ -380,7 +380,7 @@ export class Drain {
 
   async #attempt(delivery: ClaimedDelivery, running: RunningAttempt): Promise<void> {
     const { claim, sign } = this.#latestClaim as { claim: Claim; sign: Sign }
-    const doubtful = this.#limiter.priority === 'failing'
+    const doubtful = this.#limiter.priority === 'unresponsive'
     const destination = { claim, sign, disabled: this.#disabled, doubtful }
     const result = await attempt(this.#services, destination, delivery)
     const { verdict, responseStatus, lostHandshake } = result

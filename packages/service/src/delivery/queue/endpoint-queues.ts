@@ -165,14 +165,14 @@ function dueQueue(row: FoundQueue): DueQueue {
   return {
     organizationId: row.organization_id,
     webhookId: row.webhook_id,
-    priority: priorities[row.priority] ?? 'healthy',
+    priority: priorities[row.priority] ?? 'responsive',
   }
 }
 
 export const searchStatement: string = fillTemplate(sql('./search-queues.sql'), {
-  healthy: String(foundAtOnce.healthy),
+  responsive: String(foundAtOnce.responsive),
   unproven: String(foundAtOnce.unproven),
-  failing: String(foundAtOnce.failing),
+  unresponsive: String(foundAtOnce.unresponsive),
 })
 const isolateStatement = sql('./isolate-delivery.sql')
 const holdStatement = sql('./hold-queue.sql')

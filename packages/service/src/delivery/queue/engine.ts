@@ -26,8 +26,8 @@ export interface Engine {
    */
   wake(at?: number): void
   /**
-   * These queues have been due since that time: drains the healthy ones without a search, and searches for the others.
-   * Those that another worker holds are left to it.
+   * These queues have been due since that time: drains the responsive ones without a search, and searches for the
+   * others. Those that another worker holds are left to it.
    */
   drain(queues: readonly DueQueue[], at: number): void
   /** Anything may be due: searches at that time, and wakes all drains. */
@@ -61,8 +61,8 @@ export function createEngine(
     /** The owner of the leases; a supervisor releases them by it when the worker dies. */
     readonly workerId?: string
     /**
-     * Other connections for unproven and failing endpoints, so that healthy ones do not wait for a connection behind
-     * them.
+     * Other connections for unproven and unresponsive endpoints, so that responsive ones do not wait for a connection
+     * behind them.
      */
     readonly otherQueues?: EndpointQueues
     /** Runs one call at a time of those that take an organization's clock row. */
@@ -133,7 +133,7 @@ export function createEngine(
   let behind = false
   const paces: Readonly<Partial<Record<Priority, Pace>>> = {
     unproven: new Pace(betweenStarts.unproven, searching.wake),
-    failing: new Pace(betweenStarts.failing, searching.wake),
+    unresponsive: new Pace(betweenStarts.unresponsive, searching.wake),
   }
 
   const engine: Engine = {
@@ -183,8 +183,7 @@ export function createEngine(
   }
 
   /**
-   * Only healthy queues begin without a search: a notification puts no unproven or failing queue ahead of others of its
-   * priority.
+   * Only responsive queues begin without a search: a notification puts no other queue ahead of those of its priority.
    */
   function drainMore(due: readonly DueQueue[]): void {
     let search = false
@@ -192,7 +191,7 @@ export function createEngine(
       const known = running.get(keyOf(queue))
       known?.drain.wakeForCommit()
       if (known !== undefined || (queue.worker ?? workerId) !== workerId) continue
-      if (behind || queue.priority !== 'healthy' || !launch(queue)) search = true
+      if (behind || queue.priority !== 'responsive' || !launch(queue)) search = true
     }
     if (search) searching.wake()
   }
@@ -251,7 +250,7 @@ export function createEngine(
   function launch(queue: DueQueue): boolean {
     const own = shutdown.isRequested ? null : limiter.open(queue.priority)
     if (own === null) return false
-    const servedBy = queue.priority === 'healthy' ? queues : otherQueues
+    const servedBy = queue.priority === 'responsive' ? queues : otherQueues
     const drain = new Drain({ ...services, queues: servedBy }, workerServices, queue, own)
     const ended = drain
       .run()
