@@ -22,8 +22,8 @@ export interface Naming {
 const ofNone = /^(installation|schema_migrations|pg_\w+)$/
 /** A function that the schema creates for a release; its first argument is the organization. */
 const ofSchema = /_[0-9a-f]{12}$/
-/** But for one that reads the installation's row, and one that reads no table. */
-const ofInstallation = /^(require_sealed_with|units_of)_/
+/** But for one that reads the installation's row, and those that read no table. */
+const ofInstallation = /^(require_sealed_with|units_of|event_patterns)_/
 
 /** The arguments of the function of the schema that is called here; none of any other. */
 function calledIn(functions: unknown): readonly Tree[] {

@@ -59,7 +59,7 @@ describe('the list', () => {
   })
 
   test.each([
-    'status=paused',
+    'status=waiting',
     'status=',
     'limit=0',
     'limit=x',

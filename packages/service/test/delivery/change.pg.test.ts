@@ -76,7 +76,7 @@ describe('PATCH', () => {
     [{ events: [] }, 'validation_failed'],
     [{ events: ['ping'] }, 'validation_failed'],
     [{ events: null }, 'validation_failed'],
-    [{ status: 'paused' }, 'validation_failed'],
+    [{ status: 'waiting' }, 'validation_failed'],
     [{ status: null }, 'validation_failed'],
     [{ secret: 'whsec_mine' }, 'validation_failed'],
     [{ failureCount: 0 }, 'validation_failed'],

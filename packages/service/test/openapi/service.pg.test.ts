@@ -127,8 +127,9 @@ test('answers have the headers that are described', async () => {
 
 describe('webhooks', () => {
   test('every event type and the ping are described, with their data', () => {
-    const create = document.components.schemas.WebhookCreate.properties.events.items.enum
-    expect(Object.keys(document.webhooks).sort()).toEqual([...create, 'ping'].sort())
+    const create: readonly string[] = document.components.schemas.WebhookCreate.properties.events.items.enum
+    const types = create.filter((type) => !type.endsWith('*'))
+    expect(Object.keys(document.webhooks).sort()).toEqual([...types, 'ping'].sort())
     const dataOf = (type: string) =>
       document.webhooks[type].post.requestBody.content['application/json'].schema.properties.data
     expect(dataOf('ticket.status_changed')).toEqual({ $ref: '#/components/schemas/Ticket' })

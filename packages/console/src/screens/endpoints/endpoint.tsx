@@ -89,7 +89,8 @@ function Known({ endpoint }: { readonly endpoint: Webhook }) {
     mutationFn: (next: 'active' | 'paused' | 'disabled') =>
       answerOf(api().webhooks.update(path.id, { status: next })),
     onSuccess: ({ status: now }) => {
-      say(`Endpoint ${now === 'active' ? 'enabled' : now}`)
+      if (now === 'paused') say('Endpoint paused')
+      else say(now === 'active' ? 'Endpoint enabled' : 'Endpoint disabled')
       return renew()
     },
     onError: (error) => sayProblem('Could not change the endpoint', error),
