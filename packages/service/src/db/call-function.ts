@@ -13,8 +13,8 @@ export async function unlessBusy<A>(call: Promise<A>): Promise<A | 'busy'> {
 }
 
 /**
- * Names the organization for sharding layers (decision 65). Once the organization is gone there is no row, and so no
- * call.
+ * Names the organization, by which an extension that shards sends the call to its node. Once the organization is gone
+ * there is no row, and so no call.
  */
 export const fromOrganization = 'from organizations o where o.organization_id = $1'
 

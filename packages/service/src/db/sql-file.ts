@@ -1,7 +1,8 @@
 /**
- * SQL from `.sql` files next to the code that calls it. A file holds one function, type or statement, with its argument
- * and its promise at the top. What is written once for several tables is a template: `__name__` stands for a name or a
- * list of columns, and the lines between `-- each NAME` and `-- end NAME` are repeated for each entry of a list.
+ * SQL from `.sql` files next to the code that calls it. Most files hold one function, type or statement, with its
+ * argument and its promise at the top. What is written once for several tables is a template: `__name__` stands for a
+ * name or a list of columns, and the lines between `-- each NAME` and `-- end NAME` are repeated for each entry of a
+ * list.
  */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'

@@ -162,7 +162,7 @@ export class RequestAdmission {
     // Waiting readers are notified in this thread alone, and a HEAD sends nothing.
     const waits = query.has('wait') || wantsEvents(request)
     request.offloaded = request.method === 'GET' && (expected ?? 0) >= pieceBytes && !waits
-    return Math.min(expected ?? unknown, this.#reservedAtMost)
+    return Math.min(expected ?? reservedWhenUnknown, this.#reservedAtMost)
   }
 
   /** The response has been made. Returns why it cannot be held, or null. */
@@ -237,7 +237,7 @@ const tooManyStreams = problem(
 )
 
 /** Bytes reserved for a response of unknown size. With 1 MiB, forty first pages of 6 MB would be made together. */
-const unknown = 4 * mebibyte
+const reservedWhenUnknown = 4 * mebibyte
 const maxEntries = 10_000
 /** An expectation falls by this part of the difference with each smaller response. */
 const decay = 1 / 4

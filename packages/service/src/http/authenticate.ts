@@ -1,4 +1,4 @@
-/** Finds the caller of a request and the client's address, before anything else of the request is read. */
+/** Finds the caller of a request and the client's address, before the body is read. */
 import { isIP } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Quota, RateLimit } from '../admission/rate-limit.ts'
@@ -92,7 +92,7 @@ const sessionMayWrite = problem(
   'A session in an address may read and nothing else: make its console link with scopes that end with :read.',
 )
 
-/** The session's token takes its place, so that all that follows knows one kind of caller. */
+/** Replaces an external token by that of its session, so that all that follows knows one kind of caller. */
 async function exchangeToken(request: FastifyRequest, { exchange }: TokenExchange): Promise<Problem | null> {
   const { headers } = request
   const sent = bearerToken(headers.authorization)

@@ -1,4 +1,4 @@
-/** Reads the queries of lists: known names, once each. */
+/** Reads the queries of routes: known names, once each; and the parameters that lists share. */
 import { type Problem, problem, quoted } from '../kernel/errors.ts'
 import { isStorable } from '../kernel/fields/fields.ts'
 import { parseId } from '../kernel/ids.ts'

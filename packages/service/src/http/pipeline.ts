@@ -158,7 +158,7 @@ function setCommonHeaders(request: FastifyRequest, reply: FastifyReply, done: ()
   done()
 }
 
-/** For an address that cannot be routed, for which no step runs. */
+/** Also for an address that cannot be routed, for which no step runs (`server.ts`). */
 export function setHeaders(
   { id, url }: FastifyRequest,
   reply: FastifyReply,
@@ -279,7 +279,7 @@ const discardUnread: onSendHookHandler = (request, _reply, payload, done) => {
   done(null, payload)
 }
 
-/** For an address that cannot be routed, for which no step runs. */
+/** Also for an address that cannot be routed, for which no step runs (`server.ts`). */
 export function discardUnreadBody({ raw }: FastifyRequest): void {
   if (hasBody(raw) && !raw.complete) discardBody(raw)
 }

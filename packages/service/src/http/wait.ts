@@ -54,7 +54,7 @@ export interface PageSource<At, P> {
   /** Calls whose pages there are the same have the same key, and share a statement. */
   readonly keyOf: (at: At) => string
   readonly read: (at: At, signal?: AbortSignal) => Promise<P>
-  /** For the caller as it is now; or why it may not read the page, or not go on from there. */
+  /** The page as the caller may see it now; or why it may not read the page, or not go on from there. */
   readonly listed: (page: P, at: At) => Result<ListedPage<At>, Problem>
 }
 

@@ -1,6 +1,6 @@
 /**
- * The layout of a body's bytes, which no other file knows. The decision writes the head; the commit function, which
- * alone has the stamp, writes the rest:
+ * The layout of a body's bytes, which `body.sql` reads in the database. The decision writes the head; the commit
+ * function, which alone has the stamp, writes the rest:
  *
  *     {"id":…,"object":…,…,                           the head, which ends in a comma
  *     "number":7,                                     of a new row of a numbered kind

@@ -1,12 +1,12 @@
 /**
  * Group commit: changes that arrive while earlier ones of their organization commit go together in its next call, as
  * a commit waits once for the disk, however many changes it carries. An organization has one call under way: a second
- * would only wait for the clock, with half of the changes. One statement calls the function for up to 16 organizations,
- * which doubles the throughput of 64 of them.
+ * would only wait for the clock row, with half of the changes. One statement calls the function for up to 16
+ * organizations, which doubles the throughput of 64 of them.
  *
- * No organization delays another: a long unit has a call of its own, and so has an organization whose clock another
- * process holds for long. Other statements that take the clock, such as changes of endpoints and keys, wait in the
- * same queue as exclusive tasks, without a connection.
+ * No organization delays another: a long unit has a call of its own, and so has an organization whose clock row
+ * another process holds for long. Other statements that take the row, such as changes of endpoints and keys, are
+ * exclusive tasks: one at a time, without a connection while they wait.
  */
 import type { DatabaseError } from 'pg'
 import { isHeldElsewhere, isRowMisplaced, ranOut, rolledBack } from '../db/failure.ts'
@@ -30,7 +30,7 @@ export interface GroupLimits {
   readonly isolatedFor: number
 }
 
-/** A call is repeated for each table whose partition of the week was missing, and is made meanwhile. */
+/** Each repeat follows the creation of one missing partition of a week. */
 const maxRepeats = 4
 
 export const defaultLimits: GroupLimits = {

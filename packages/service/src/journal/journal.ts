@@ -1,6 +1,6 @@
 /**
- * The journal: the only writer of the stream. A change commits together with its events, deliveries, counters and
- * stored response, or not at all.
+ * The journal: the only writer of the stream. A change commits together with its events, counters, stored response
+ * and deliveries (of a large commit: the jobs that create them), or not at all.
  */
 import type { Pool } from 'pg'
 import { answerOf, callFunction, fromOrganization } from '../db/call-function.ts'
@@ -28,7 +28,7 @@ export interface Journal {
   commitTogether(organizationId: string, unit: Unit): Promise<UnitOutcome>
 }
 
-/** Calls another function that takes an organization's clock row (its first argument), in the queue of its commits. */
+/** Calls another function that takes an organization's clock row (its first argument): one at a time of each. */
 export type CallUnderClock = <A>(
   called: SchemaFunction,
   values: readonly [organizationId: string, ...others: unknown[]],

@@ -1,4 +1,4 @@
-/** Reads single rows, for GET and for decisions. */
+/** Reads rows by id or unique value, for GET and for decisions. */
 import type { Database } from '../db/fair-pool.ts'
 import { arrayParameter, hiddenArray, queryText } from '../db/text-query.ts'
 import { coalesce } from '../kernel/shared-work.ts'

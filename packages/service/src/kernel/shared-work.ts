@@ -1,6 +1,9 @@
 import type { Clock } from './timestamps.ts'
 
-/** Look-ups that arrive while others run share the next query, so each sees what was committed before it began. */
+/**
+ * Look-ups that arrive while others run share the next query, so each sees what was committed before it began. Also
+ * queues by key, and values that are made once.
+ */
 
 interface CoalesceLimits {
   readonly keys: number

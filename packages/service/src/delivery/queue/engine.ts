@@ -41,8 +41,8 @@ export interface Engine {
   resume(): void
   start(): void
   /**
-   * Begins no more attempts, and waits up to 12 s for responses, after which deliveries stay due, and 2 s more for the
-   * database.
+   * Begins no more attempts, and waits for responses and then for the database, each for a limited time
+   * (`tuning.ts`). Deliveries without a response stay due.
    */
   stop(): Promise<void>
   readonly inFlight: number

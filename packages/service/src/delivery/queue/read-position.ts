@@ -2,9 +2,9 @@
  * Where a drain has read its queue to, so that a claim does not begin at the head of an index that is full of dead
  * entries while some snapshot is held. Pure.
  *
- * Exact means: every pending delivery that the drain does not have is at the position or behind it in the order of
- * (`next_attempt_at`, `id`), also those that no snapshot shows yet. The argument, for each way in which a delivery
- * becomes due:
+ * The position is exact: every pending delivery that the drain does not have is at the position or behind it in the
+ * order of (`next_attempt_at`, `id`), also those that no snapshot shows yet. The argument, for each way in which a
+ * delivery becomes due:
  *
  * - Read: a claim returns what its snapshot shows from the position on, in order. A full claim has shown all up to its
  *   last row, any other all that is due at its time. The drain takes all of it, or the position stays. What it drops or

@@ -119,7 +119,10 @@ function listedPage<C extends object>(page: Page<C>, start: PageStart, limit: nu
   }
 }
 
-/** A restore that has lost nothing after a watermark ends its cursors. One ahead of the clock would skip what comes. */
+/**
+ * Keeps the watermark while nothing was found, as a cursor would end at a restore; at most at the clock, as one that is
+ * ahead of it would skip what comes.
+ */
 function startAt(clock: number, start: Extract<PageStart, { from: 'watermark' }>): PageStart {
   return start.updatedAfter > clock ? { ...start, updatedAfter: clock } : start
 }
