@@ -35,6 +35,9 @@ test.each([1280, 390])(
     await toast.getByRole('button', { name: 'Undo' }).click()
     await page.getByText('Conversation reopened').waitFor()
     expect(await status(1)).toBe('open')
+    // Undo leads back to the conversation that it reopened.
+    await page.getByRole('heading', { name: 'Second' }).waitFor()
+    await page.goBack()
     // The last one leads to the one before it.
     await page.getByText('The third question').last().waitFor()
     await page.getByRole('button', { name: 'Resolve', exact: true }).click()

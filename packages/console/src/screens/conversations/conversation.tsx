@@ -99,6 +99,7 @@ export function ConversationView({
   sought,
   onDeleted,
   onResolved,
+  onReopened,
 }: {
   readonly conversation: Conversation
   readonly Frame: ComponentType<FrameProps>
@@ -108,6 +109,8 @@ export function ConversationView({
   readonly onDeleted: () => unknown
   /** Shows what is to be done next. */
   readonly onResolved?: () => unknown
+  /** Shows this conversation again, after its resolution was undone. */
+  readonly onReopened?: () => unknown
 }) {
   const { id, subject, status, assigneeId, customerId } = conversation
   const { may } = useCaller()
@@ -170,6 +173,7 @@ export function ConversationView({
       // Its version has changed with the summary; the state alone decides whether it is possible.
       await move(id, 'reopen')
       say('Conversation reopened')
+      onReopened?.()
     } catch (error) {
       sayProblem('Could not reopen the conversation', error)
     }

@@ -248,6 +248,7 @@ function Chosen({ id, tab }: { readonly id: string; readonly tab: Tab }) {
             Frame={Pane}
             onDeleted={() => navigate({ search: ({ tab }) => ({ tab }) })}
             onResolved={() => navigate({ search: { tab: tab.name, id: next.current } })}
+            onReopened={() => navigate({ search: { tab: tab.name, id } })}
           />
         </Suspense>
       )}
