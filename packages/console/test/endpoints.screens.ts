@@ -231,6 +231,7 @@ test('everything that failed before it was disabled and enabled is sent again, a
   await page.getByText('Deliveries are kept as pending').waitFor()
   await audit()
   await page.getByRole('button', { name: 'Resume' }).click()
+  await page.getByText('Endpoint resumed').waitFor()
   await page.getByText('Deliveries are kept as pending').waitFor({ state: 'hidden' })
   await page.getByRole('button', { name: /^More/ }).click()
   await page.getByRole('menuitem', { name: 'Disable' }).click()
@@ -247,6 +248,8 @@ test('everything that failed before it was disabled and enabled is sent again, a
   const outage = page.getByRole('region', { name: 'Missed events' })
   await outage.getByText('2 days ago').waitFor()
   await outage.getByText('12', { exact: true }).waitFor()
+  // Enabling clears the failure and proves nothing: the receiver may still be down.
+  await outage.getByText('No delivery has succeeded since the outage began').waitFor()
   await page.getByText('Missed events', { exact: true }).first().waitFor()
   await audit()
   await outage.getByRole('button', { name: 'Resend missed events' }).click()

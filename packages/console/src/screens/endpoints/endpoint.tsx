@@ -89,8 +89,8 @@ function Known({ endpoint }: { readonly endpoint: Webhook }) {
     mutationFn: (next: 'active' | 'paused' | 'disabled') =>
       answerOf(api().webhooks.update(path.id, { status: next })),
     onSuccess: ({ status: now }) => {
-      if (now === 'paused') say('Endpoint paused')
-      else say(now === 'active' ? 'Endpoint enabled' : 'Endpoint disabled')
+      if (now === 'active') say(status === 'paused' ? 'Endpoint resumed' : 'Endpoint enabled')
+      else say(now === 'paused' ? 'Endpoint paused' : 'Endpoint disabled')
       return renew()
     },
     onError: (error) => sayProblem('Could not change the endpoint', error),
@@ -323,11 +323,16 @@ function PingResult({ ping }: { readonly ping: Delivery }) {
   )
 }
 
+/** False for an endpoint that was resumed or enabled, which clears its failure, and may still be down. */
+function hasSucceededSince({ missedSince, lastSuccessAt }: Webhook): boolean {
+  return lastSuccessAt !== null && lastSuccessAt > (missedSince ?? '')
+}
+
 /** The deliveries and events that have not arrived: from when until when, and how many. */
 function Outage({ endpoint }: { readonly endpoint: Webhook }) {
   const { id, missedSince, failingSince, disabledAt, lastSuccessAt } = endpoint
   const [pending, failed] = [useBehind(id, 'pending'), useBehind(id, 'failed')]
-  const isOver = failingSince === null && disabledAt === null
+  const isOver = failingSince === null && disabledAt === null && hasSucceededSince(endpoint)
   const from = [missedSince, failingSince].filter((at) => at !== null).sort()[0]
   return (
     <div className={css.outage}>
@@ -446,7 +451,12 @@ function Trouble({
           )
         }
       >
-        <p>The endpoint is receiving again, but events of its outage are missing. {log}</p>
+        <p>
+          {hasSucceededSince(endpoint)
+            ? 'The endpoint is receiving again, but events of its outage are missing.'
+            : 'No delivery has succeeded since the outage began. Send a ping to test the endpoint.'}{' '}
+          {log}
+        </p>
         <Outage endpoint={endpoint} />
       </Notice>
     )
