@@ -237,6 +237,16 @@ test('a complete list is sorted by a column, which the address keeps, and an inc
   const { page, audit } = await bench().open(api, '/tickets')
   const first = page.locator('tbody tr').first()
   const due = page.getByRole('columnheader', { name: 'Due' })
+  // The title ends where the values below it end.
+  await page.getByRole('button', { name: 'Due' }).waitFor()
+  const gap = await page.evaluate<number>(`(() => {
+    const cell = [...document.querySelectorAll('th')].find((one) => one.textContent === 'Due')
+    const title = document.createRange()
+    title.selectNodeContents(cell.querySelector('button'))
+    const end = cell.getBoundingClientRect().right - parseFloat(getComputedStyle(cell).paddingRight)
+    return end - title.getBoundingClientRect().right
+  })()`)
+  expect(Math.abs(gap)).toBeLessThan(1)
   await page.getByRole('button', { name: 'Due' }).press('Enter')
   await expect.poll(() => due.getAttribute('aria-sort')).toBe('ascending')
   await first.getByText('Late').waitFor()
