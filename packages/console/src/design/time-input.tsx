@@ -22,7 +22,7 @@ export function TimeInput({ ref, onPick, ...rest }: TimeInputProps) {
         render={
           <input
             autoComplete="off"
-            placeholder="2026-11-26 14:00"
+            placeholder="YYYY-MM-DD hh:mm"
             aria-description={`In ${readersZone}`}
             {...rest}
             ref={ref}

@@ -148,7 +148,9 @@ function Known({ booking }: { readonly booking: Booking }) {
             ['Customer', <CustomerLink key="customer" id={booking.customerId} />],
             ['Assignee', <TeammateName key="assignee" id={booking.assigneeId} />],
             [`When (${readersZone})`, sayWhen(booking)],
-            [`In ${booking.timezone}`, there ?? 'Same time'],
+            ...(booking.timezone === readersZone
+              ? []
+              : [[`In ${booking.timezone}`, there ?? 'Same time'] as const]),
             ['Location', location === null ? '–' : `${sayStatus(location.type)}: ${location.value}`],
             ...(booking.previousStartAt === null
               ? []
