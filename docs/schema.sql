@@ -1385,6 +1385,8 @@ $function$;
 -- What the removal of rows of `p_kind` does to the rows of one kind that refer to them. They are removed as well,
 -- always where the removal erases a person, or lose the reference. Those that lose it move in the stream, without an
 -- event; maintenance then takes it from what is stored of them. `p_of`: the delete that began it.
+--
+-- The updates name `updated_at` too: without it a plan may look for a row in all of the stream's index.
 create function unlink_conversation(
   p_organization_id uuid, p_stamp timestamptz, p_kind text, p_removed uuid[], p_erases boolean, p_of commit_change
 ) returns written_row[] language plpgsql volatile as $function$
@@ -1398,21 +1400,21 @@ begin
         where f.organization_id = p_organization_id and f.customer_id between d.id and d.id and f.removed_at is null
         order by f.customer_id limit 1) f) then
     with referring as materialized (
-      select p_organization_id as organization_id, t.id, t.body, d.id as removed_id
+      select p_organization_id as organization_id, t.id, t.updated_at, t.body, d.id as removed_id
         from unnest(p_removed) d(id)
-        cross join lateral (select f.id, f.body from conversations f
+        cross join lateral (select f.id, f.updated_at, f.body from conversations f
           where f.organization_id = p_organization_id and f.customer_id between d.id and d.id and f.removed_at is null
           order by f.customer_id offset 0) t),
     gone as (
       update conversations t set (removed_at, updated_at, body, customer_id, channel, status, handled_by, assignee_id, resolved_at, summarized_at, external_id)
           = row(p_stamp, p_stamp, removal_record('conversation', t.id, p_stamp), null, null, null, null, null, null, null, null)
         from referring r where (p_erases or false)
-          and t.organization_id = r.organization_id and t.id = r.id
+          and t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.updated_at
         returning t.id, t.body, r.body as old_body),
     detached as (
       update conversations t set customer_id = null, updated_at = p_stamp, body = body_without_last(r.body, v_tail)
         from referring r where not (p_erases or false)
-          and t.organization_id = r.organization_id and t.id = r.id
+          and t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.updated_at
         returning t.id, t.body, r.body as old_body, r.removed_id),
     noted as (
       insert into erasures (organization_id, what, subject_id, removed_id, field, removed_at)
@@ -1433,21 +1435,21 @@ begin
         where f.organization_id = p_organization_id and f.assignee_id between d.id and d.id and f.removed_at is null
         order by f.assignee_id limit 1) f) then
     with referring as materialized (
-      select p_organization_id as organization_id, t.id, t.body, d.id as removed_id
+      select p_organization_id as organization_id, t.id, t.updated_at, t.body, d.id as removed_id
         from unnest(p_removed) d(id)
-        cross join lateral (select f.id, f.body from conversations f
+        cross join lateral (select f.id, f.updated_at, f.body from conversations f
           where f.organization_id = p_organization_id and f.assignee_id between d.id and d.id and f.removed_at is null
           order by f.assignee_id offset 0) t),
     gone as (
       update conversations t set (removed_at, updated_at, body, customer_id, channel, status, handled_by, assignee_id, resolved_at, summarized_at, external_id)
           = row(p_stamp, p_stamp, removal_record('conversation', t.id, p_stamp), null, null, null, null, null, null, null, null)
         from referring r where (p_erases or false)
-          and t.organization_id = r.organization_id and t.id = r.id
+          and t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.updated_at
         returning t.id, t.body, r.body as old_body),
     detached as (
       update conversations t set assignee_id = null, updated_at = p_stamp, body = body_without_field(r.body, v_tail, 'assigneeId', r.removed_id)
         from referring r where not (p_erases or false)
-          and t.organization_id = r.organization_id and t.id = r.id
+          and t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.updated_at
         returning t.id, t.body, r.body as old_body, r.removed_id),
     noted as (
       insert into erasures (organization_id, what, subject_id, removed_id, field, removed_at)

@@ -1,6 +1,8 @@
 -- What the removal of rows of `p_kind` does to the rows of one kind that refer to them. They are removed as well,
 -- always where the removal erases a person, or lose the reference. Those that lose it move in the stream, without an
 -- event; maintenance then takes it from what is stored of them. `p_of`: the delete that began it.
+--
+-- The updates name `updated_at` too: without it a plan may look for a row in all of the stream's index.
 create function unlink___kind__(
   p_organization_id uuid, p_stamp timestamptz, p_kind text, p_removed uuid[], p_erases boolean, p_of commit_change
 ) returns written_row[] language plpgsql volatile as $function$
@@ -15,21 +17,21 @@ begin
         where f.organization_id = p_organization_id and f.__column__ between d.id and d.id and f.removed_at is null
         order by f.__column__ limit 1) f) then
     with referring as materialized (
-      select p_organization_id as organization_id, t.id, t.body, d.id as removed_id
+      select p_organization_id as organization_id, t.id, t.updated_at, t.body, d.id as removed_id
         from unnest(p_removed) d(id)
-        cross join lateral (select f.id, f.body from __table__ f
+        cross join lateral (select f.id, f.updated_at, f.body from __table__ f
           where f.organization_id = p_organization_id and f.__column__ between d.id and d.id and f.removed_at is null
           order by f.__column__ offset 0) t),
     gone as (
       update __table__ t set (removed_at, updated_at, body, __columns__)
           = row(p_stamp, p_stamp, removal_record('__kind__', t.id, p_stamp), __nulls__)
         from referring r where (p_erases or __removes__)
-          and t.organization_id = r.organization_id and t.id = r.id
+          and t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.updated_at
         returning t.id, t.body, r.body as old_body),
     detached as (
       update __table__ t set __column__ = null, updated_at = p_stamp, body = __detached__
         from referring r where not (p_erases or __removes__)
-          and t.organization_id = r.organization_id and t.id = r.id
+          and t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.updated_at
         returning t.id, t.body, r.body as old_body, r.removed_id),
     noted as (
       insert into erasures (organization_id, what, subject_id, removed_id, field, removed_at)
