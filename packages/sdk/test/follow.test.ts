@@ -211,7 +211,7 @@ describe('a stream of events', () => {
     expect([it.failed, it.slept]).toEqual([[], []])
   })
 
-  test('that breaks off is followed by another, from the last page that came whole', async () => {
+  test('that breaks off is followed by another, after the last complete page', async () => {
     const whole = event([customer(1)], 'c1', true) + event([customer(2)], 'c2') + proof
     for (let cut = 1; cut < whole.length; cut += 7) {
       const it = await followed([stream(whole.slice(0, cut)), stream(event([customer(9)], 'c9'), proof)], 9)
@@ -223,7 +223,7 @@ describe('a stream of events', () => {
     }
   })
 
-  test('that ends for what no repetition mends throws it', async () => {
+  test('that ends with a problem that no repetition can fix throws it', async () => {
     const it = await followed([stream(event([], 'c1'), proof, ended(401, 'unauthorized'))], 9)
     expect(await it.end.catch((error: DeskwireError) => error.code)).toBe('unauthorized')
   })

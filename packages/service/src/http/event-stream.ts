@@ -1,5 +1,5 @@
 /**
- * Lists that grow, as a stream of server-sent events (specification 7.9): each page is an event whose id is the cursor
+ * Lists that grow, as a stream of server-sent events (specification 7.10): each page is an event whose id is the cursor
  * after it, and the last event says why the stream ends. It reads, waits and authorizes as `wait` does.
  */
 import { once } from 'node:events'

@@ -209,7 +209,7 @@ function unreadable({ httpVersion, headers }: IncomingMessage): Problem | null {
   if (host === undefined && httpVersion === '1.1')
     return problem(
       'invalid_parameter',
-      'The request came without the header Host. Send it, with the host of the address.',
+      'The request has no Host header. Send one, with the host of the address.',
     )
   if (expect !== undefined && !/^100-continue$/i.test(expect))
     return problem('invalid_parameter', `Send Expect: 100-continue, or none; got ${quoted(expect)}.`)

@@ -64,7 +64,7 @@ export function watchConnections(server: Server): void {
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
 }
 
-/** A problem for bytes that are no request. A request that came whole before them keeps its response. */
+/** A problem for bytes that are no request. A request that was complete before them keeps its response. */
 export function answerBroken(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()

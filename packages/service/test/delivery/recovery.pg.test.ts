@@ -128,15 +128,15 @@ describe('deliveries that are there', () => {
     await it.enable()
     it.answer(200)
     const window = { since: at(it.clock.now() - 20 * day) }
-    const asked = await Promise.all([1, 2, 3].map(() => it.recover(window)))
+    const made = await Promise.all([1, 2, 3].map(() => it.recover(window)))
     const others = [1, 2].map(() => deliveryJobsOn(it.service, it.clock))
     await Promise.all([it.deliveryJobs, ...others].map((one) => one.runDue()))
     await it.engine.runDue()
-    const came = await Promise.all(asked.map(({ json }) => it.recovery(json.id)))
-    expect(came.map(({ status }) => status)).toEqual(['done', 'done', 'done'])
+    const recoveries = await Promise.all(made.map(({ json }) => it.recovery(json.id)))
+    expect(recoveries.map(({ status }) => status)).toEqual(['done', 'done', 'done'])
     // The pending one failed when the endpoint was disabled.
-    expect(came.reduce((sum, { retried }) => sum + retried, 0)).toBe(2)
-    expect(came.reduce((sum, { created }) => sum + created, 0)).toBe(1)
+    expect(recoveries.reduce((sum, { retried }) => sum + retried, 0)).toBe(2)
+    expect(recoveries.reduce((sum, { created }) => sum + created, 0)).toBe(1)
     const sent = it.sent.length
     expect(await recovered(it, window)).toMatchObject({ retried: 0, created: 0, status: 'done' })
     expect(it.sent).toHaveLength(sent)

@@ -163,7 +163,7 @@ test.each(['Authorization', 'Content-Type', 'Host', 'Idempotency-Key'])(
 const unreadable: readonly (readonly [name: string, request: string, detail: RegExp])[] = [
   ['another version', 'GET /v1/customers HTTP/2.0\r\nHost: x\r\n\r\n', /HTTP\/1\.1; got the version 2\.0/],
   ['no version', 'GET /v1/customers\r\n\r\n', /HTTP\/1\.1; got the version 0\.9/],
-  ['no host', 'GET /v1/customers HTTP/1.1\r\n\r\n', /without the header Host/],
+  ['no host', 'GET /v1/customers HTTP/1.1\r\n\r\n', /has no Host header/],
   [
     'another expectation',
     'GET /v1/customers HTTP/1.1\r\nHost: x\r\nExpect: 200-ok\r\n\r\n',

@@ -495,7 +495,7 @@ class ClaimedDeliveries {
   #results: AttemptResult[] = []
   /** When the waiting ones were claimed. */
   claimedAt = 0
-  /** When the first result came, if there is one. */
+  /** When the first of the results was there; without results it means nothing. */
   firstResultAt = 0
 
   constructor(limiter: ConcurrencyLimiter) {
